@@ -1,0 +1,729 @@
+"""`Games`: many games at once, for self-play, search, environments; the only loops over games.
+
+Axes: (N,) lanes, (N, F) observations, (N, A) action masks. Both seats are open to the caller, who
+decides what a player is shown: `observe` is what its seat may know, `privileged` what it may not.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Literal, cast
+
+import numpy as np
+import numpy.typing as npt
+
+from crib_env.bots import BOTS, RANDOM, bot_action, bot_move, random_card
+from crib_env.cards import CARDS_UP_TO, NO_CARD, NUM_CARDS, bit_of, card_text, cards_in, cards_text
+from crib_env.game import (
+    ALTERNATE,
+    CUT,
+    DISCARD,
+    MAX_PLAYERS,
+    OVER,
+    PLAY,
+    RECORD,
+    Game,
+    add_worth,
+    apply,
+    clear_deal,
+    count_worth,
+    draw_luck,
+    legal,
+    luck_of,
+    side_of,
+    start_game,
+)
+from crib_env.kernel import as_records, bit_count, kernel
+from crib_env.luck import STREAM_LANES, STREAM_REDEAL, WORD, check_seed, philox
+from crib_env.observation import (
+    observation_size,
+    observe,
+    observe_privileged,
+    privileged_size,
+    recall,
+    unseen_by,
+    write_mask,
+)
+from crib_env.position import Position, hands_array, position_text
+from crib_env.rules import Rules
+from crib_env.scoring import THIRTY_ONE
+
+Array = npt.NDArray[Any]
+FirstDealer = Literal["alternate", "cut"] | int
+
+OUTSIDE = -1  # a seat that no house player holds
+NOBODY = -1  # whose turn it is once the game is over
+ILLEGAL = -2  # in place of a turn: the action was not legal
+
+
+class IllegalActionError(ValueError):
+    """An action that the rules do not allow in this position; nothing has been changed."""
+
+
+@kernel
+def fill_lane_seeds(low: int, high: int, stream: int, seeds: Array) -> None:
+    """Writes seeds of lanes hashed from one seed into *seeds*, (N, 2) uint32 (`luck.lane_seed`)."""
+    for lane in range(len(seeds)):
+        words = philox(lane, 0, 0, stream, low, high)
+        seeds[lane, 0] = words[0]
+        seeds[lane, 1] = words[1]
+
+
+@kernel
+def start_all(games: Array, lanes: Array) -> None:
+    """Starts the game of each of *lanes* anew, as its `game_number` says. Changes *games*."""
+    for lane in lanes:
+        start_game(games[lane])
+
+
+@kernel
+def next_all(games: Array, lanes: Array) -> None:
+    """Goes on to the next game in each of *lanes*. Changes *games*."""
+    for lane in lanes:
+        games[lane].game_number += 1
+        start_game(games[lane])
+
+
+@kernel
+def first_illegal(games: Array, lanes: Array, actions: Array) -> int:
+    """Returns the index of the first action that is not legal in its lane, -1 if all are."""
+    for index in range(len(lanes)):
+        game = games[lanes[index]]
+        action = actions[index]
+        if (
+            action < 0
+            or action >= NUM_CARDS
+            or not (legal(game, int(game.turn)) >> int(action)) & 1
+        ):
+            return index
+    return -1
+
+
+@kernel
+def apply_all(games: Array, lanes: Array, actions: Array) -> None:
+    """Applies one legal action in each of *lanes*. Changes *games*."""
+    for index in range(len(lanes)):
+        apply(games[lanes[index]], int(actions[index]))
+
+
+@kernel
+def observe_all(games: Array, lanes: Array, players: Array, out: Array) -> None:
+    """Writes one observation for each of *lanes*, (M, F). Changes *out*."""
+    for index in range(len(lanes)):
+        observe(games[lanes[index]], int(players[index]), out[index])
+
+
+@kernel
+def privileged_all(games: Array, lanes: Array, players: Array, out: Array) -> None:
+    """Writes one privileged view for each of *lanes*, (M, P). Changes *out*."""
+    for index in range(len(lanes)):
+        observe_privileged(games[lanes[index]], int(players[index]), out[index])
+
+
+@kernel
+def masks_all(games: Array, lanes: Array, players: Array, out: Array) -> None:
+    """Writes one action mask for each of *lanes*, (M, A). Changes *out*."""
+    for index in range(len(lanes)):
+        write_mask(games[lanes[index]], int(players[index]), out[index])
+
+
+@kernel
+def luck_all(games: Array, lanes: Array, out: Array) -> None:
+    """Writes the luck of each of *lanes*' player to act, as low and high word. Changes *out*."""
+    for index in range(len(lanes)):
+        game = games[lanes[index]]
+        low, high = luck_of(game, int(game.turn))
+        out[index, 0] = low
+        out[index, 1] = high
+
+
+@kernel
+def recall_all(observations: Array, games: Array) -> None:
+    """Rebuilds records, the rules standing in them, from observations (N, F). Changes *games*."""
+    for lane in range(len(games)):
+        recall(observations[lane], games[lane])
+
+
+@kernel
+def bot_actions(games: Array, bot: int, luck: Array, out: Array) -> None:
+    """Writes the card that a house player chooses in each lane, with luck given; 0 if it is over.
+
+    Changes *out*.
+    """
+    for lane in range(len(games)):
+        game = games[lane]
+        if game.phase == OVER:
+            out[lane] = 0
+        elif bot == RANDOM:
+            out[lane] = random_card(legal(game, int(game.turn)), int(luck[lane, 0]))
+        else:
+            out[lane] = bot_action(bot, game)
+
+
+@kernel
+def play_bots(games: Array, lanes: Array, seats: Array) -> None:
+    """Lets house players play on until another's turn, or the end, in each of *lanes*.
+
+    Args:
+        games: (N,) records; changed.
+        lanes: (M,) which of them.
+        seats: (N, players) the house player's number at each seat, OUTSIDE for others.
+    """
+    for lane in lanes:
+        game = games[lane]
+        while game.phase != OVER and seats[lane, game.turn] != OUTSIDE:
+            bot_move(int(seats[lane, game.turn]), game)
+
+
+@kernel
+def answer(game: Game, action: int, player: int, bot: int) -> int:
+    """Applies an action of the seat to act and lets a house player reply for the others.
+
+    Returns ILLEGAL, with nothing changed, if the action is not legal; else the seat to act, which
+    is *player* unless *bot* is OUTSIDE, or NOBODY once the game is over. Changes *game*.
+
+    Args:
+        game: The record.
+        action: A card, or NO_CARD to go on without one.
+        player: The seat that the house player does not hold.
+        bot: The house player's number at the other seats, OUTSIDE for none.
+    """
+    if action != NO_CARD:
+        if not (legal(game, int(game.turn)) >> action) & 1:
+            return ILLEGAL
+        apply(game, action)
+    if bot != OUTSIDE:
+        while game.phase != OVER and game.turn != player:
+            bot_move(bot, game)
+    return NOBODY if game.phase == OVER else int(game.turn)
+
+
+@kernel
+def step_one(
+    games: Array, action: int, player: int, bot: int, observation: Array, mask: Array
+) -> tuple[int, int, int, int]:
+    """Does all that one step of an environment of one lane needs, in one call.
+
+    Changes lane 0 of *games*, *observation* (F,) uint8 and *mask* (A,) int8, which become what
+    *player* then sees. The caller knows *action* to be a card or NO_CARD (see `answer`).
+
+    Returns:
+        What `answer` returns, the score of *player*'s side, the best score of the other sides, and
+        the dealer.
+    """
+    game = games[0]
+    turn = answer(game, action, player, bot)
+    observe(game, player, observation)
+    write_mask(game, player, mask)
+    own = side_of(game, player)
+    others = 0
+    for side in range(game.sides):
+        if side != own:
+            others = max(others, int(game.scores[side]))
+    return turn, int(game.scores[own]), others, int(game.dealer)
+
+
+@kernel
+def redeal_all(games: Array, lanes: Array, players: Array, seeds: Array) -> None:
+    """Redeals what each player cannot know, all deals alike likely that fit what it has seen.
+
+    Args:
+        games: (N,) records; changed.
+        lanes: (M,) which of them.
+        players: (M,) whose knowledge stays.
+        seeds: (M, 2) uint32; becomes the lane's seed, so that cards to come are new as well.
+    """
+    for index in range(len(lanes)):
+        redeal_hidden(
+            games[lanes[index]], int(players[index]), int(seeds[index, 0]), int(seeds[index, 1])
+        )
+
+
+@kernel
+def redeal_hidden(game: Game, player: int, key0: int, key1: int) -> None:
+    """Deals other hands, throws, and an unturned starter anew from what *player* has not seen.
+
+    A seat that has said go keeps to cards that would not have fitted, and one that is to lay a card
+    has one that fits: otherwise the turn would have passed. Changes *game*.
+    """
+    pack = unseen_by(game, player)
+    turned = game.phase != DISCARD
+    if turned:
+        add_worth(game, -1)
+    from_pack = game.crib
+    for seat in range(game.players):
+        from_pack &= ~game.discards[seat]
+    num_from_pack = bit_count(int(from_pack))
+    draws = 0
+    game.crib = 0
+    # Hands first: what a go has ruled out concerns them alone, so every deal stays alike likely.
+    for seat in range(game.players):
+        if seat != player:
+            must_fit = game.phase == PLAY and seat == game.turn
+            hand = 0
+            while hand == 0:
+                for _ in range(game.held[seat]):
+                    allowed = pack & ~hand & ~CARDS_UP_TO[game.lacks[seat]]
+                    words = philox(
+                        draws, game.deal_number, game.game_number, STREAM_REDEAL, key0, key1
+                    )
+                    hand |= bit_of(random_card(allowed, words[0]))
+                    draws += 1
+                if game.held[seat] == 0:
+                    break
+                if must_fit and not hand & CARDS_UP_TO[THIRTY_ONE - game.count]:
+                    hand = 0
+            game.hands[seat] = hand
+            pack ^= hand
+    for seat in range(game.players):
+        if seat != player:
+            thrown = 0
+            for _ in range(bit_count(int(game.discards[seat]))):
+                words = philox(draws, game.deal_number, game.game_number, STREAM_REDEAL, key0, key1)
+                card = bit_of(random_card(pack, words[0]))
+                draws += 1
+                thrown |= card
+                pack ^= card
+            game.discards[seat] = thrown
+        if bit_count(int(game.discards[seat])) == game.num_discards:
+            game.crib |= game.discards[seat]
+    for _ in range(num_from_pack):
+        words = philox(draws, game.deal_number, game.game_number, STREAM_REDEAL, key0, key1)
+        card = bit_of(random_card(pack, words[0]))
+        draws += 1
+        game.crib |= card
+        pack ^= card
+    if turned:
+        count_worth(game)
+        add_worth(game, 1)
+    elif game.starter != NO_CARD:
+        words = philox(draws, game.deal_number, game.game_number, STREAM_REDEAL, key0, key1)
+        game.starter = random_card(pack, words[0])
+    game.seed[0] = key0
+    game.seed[1] = key1
+    draw_luck(game)
+
+
+@kernel
+def lay_out(
+    games: Array, lane: int, hands: Array, starter: int, dealer: int, scores: Array
+) -> None:
+    """Begins a deal of a game with these cards and scores. Changes *games*."""
+    game = games[lane]
+    start_game(game)
+    game.dealer = dealer
+    clear_deal(game)
+    dealt = 0
+    for player in range(game.players):
+        game.hands[player] = hands[player]
+        dealt |= hands[player]
+    for side in range(game.sides):
+        game.scores[side] = scores[side]
+    pack = ((1 << NUM_CARDS) - 1) & ~dealt
+    block = 0
+    if starter == NO_CARD:
+        words = philox(block, 0, game.game_number, STREAM_REDEAL, game.seed[0], game.seed[1])
+        starter = random_card(pack, words[0])
+        block += 1
+    game.starter = starter
+    pack &= ~bit_of(starter)
+    for _ in range(game.crib_from_pack):
+        words = philox(block, 0, game.game_number, STREAM_REDEAL, game.seed[0], game.seed[1])
+        card = bit_of(random_card(pack, words[0]))
+        game.crib |= card
+        pack ^= card
+        block += 1
+    draw_luck(game)
+
+
+def new_records(n: int, rules: Rules) -> Array:
+    """Returns *n* blank records that carry the rules, (N,) of `RECORD`."""
+    records = np.zeros(n, RECORD)
+    records["players"] = rules.players
+    records["sides"] = rules.sides
+    records["cards_dealt"] = rules.cards_dealt
+    records["num_discards"] = rules.num_discards
+    records["crib_from_pack"] = rules.crib_from_pack
+    records["target"] = rules.target
+    records["first_dealer"] = ALTERNATE
+    records["winner"] = -1
+    records["starter"] = NO_CARD
+    return records
+
+
+def first_dealer_code(first_dealer: FirstDealer, rules: Rules) -> int:
+    """Returns the record's code for a first dealer.
+
+    Raises:
+        ValueError: If it is no seat, ``"alternate"`` or ``"cut"``.
+    """
+    if first_dealer == "alternate":
+        return ALTERNATE
+    if first_dealer == "cut":
+        return CUT
+    if (
+        isinstance(first_dealer, (int, np.integer))  # type: ignore[redundant-expr]  # of users
+        and first_dealer is not True
+        and 0 <= first_dealer < rules.players
+    ):
+        return int(first_dealer)
+    raise ValueError(
+        f"first_dealer={first_dealer!r}: allowed are 'alternate', 'cut' and a seat from 0 to "
+        f"{rules.players - 1}"
+    )
+
+
+def lane_seeds(seed: int, n: int) -> npt.NDArray[np.uint64]:
+    """Returns the seeds of the *n* lanes of a batch with one seed, (N,) uint64 (`lane_seed`)."""
+    seed = check_seed(seed)
+    words = np.empty((n, 2), np.uint32)
+    fill_lane_seeds(seed & WORD, seed >> 32, STREAM_LANES, words)
+    return (
+        words.view(np.uint64)[:, 0]
+        if np.little_endian
+        else words[:, ::-1].copy().view(np.uint64)[:, 0]
+    )
+
+
+def checked_out(out: Array | None, shape: tuple[int, int], dtype: type) -> Array:
+    """Returns the array to write into, a new one by default.
+
+    Raises:
+        ValueError: If it has another shape or type: compiled loops would write beside it.
+    """
+    if out is None:
+        return np.empty(shape, dtype)
+    if out.shape != shape or out.dtype != dtype:
+        raise ValueError(
+            f"out {out.dtype} of shape {out.shape}: allowed is {np.dtype(dtype)} of {shape}"
+        )
+    return out
+
+
+class Games:
+    """A batch of *n* games, one a lane.
+
+    Lane i plays the games of its own seed: it equals a single game with that seed. A finished lane
+    stays as it ended until `next_game` is called for it.
+
+    Args:
+        n: How many lanes, 1 or more.
+        rules: The rules of every lane.
+        seed: One seed, from which lane i takes `lane_seed(seed, i)`, or a list of *n* lane seeds.
+        first_dealer: ``"alternate"`` cuts for the lane's first deal and then alternates from game
+            to game, ``"cut"`` cuts for each game, a seat deals first in every game.
+
+    Raises:
+        ValueError: If an argument is out of range.
+    """
+
+    def __init__(
+        self,
+        n: int,
+        rules: Rules | None = None,
+        seed: int | Sequence[int] | npt.NDArray[np.uint64] = 0,
+        first_dealer: FirstDealer = "alternate",
+    ) -> None:
+        """Starts the first game of every lane."""
+        if n < 1:
+            raise ValueError(f"n={n}: allowed is 1 or more lanes")
+        self.rules = rules or Rules()
+        self.records = new_records(n, self.rules)
+        self.records["first_dealer"] = first_dealer_code(first_dealer, self.rules)
+        if np.ndim(seed) == 0:
+            seeds = lane_seeds(cast(int, seed), n)
+        else:
+            given = cast(Sequence[int], seed)
+            if len(given) != n:
+                raise ValueError(
+                    f"{len(given)} lane seeds for {n} lanes: give one seed, or one a lane"
+                )
+            seeds = np.array([check_seed(one) for one in given], np.uint64)
+        self._set_seeds(seeds)
+        self._bind()
+        start_all(self._games, self._lanes)
+
+    def _set_seeds(self, seeds: npt.NDArray[np.uint64]) -> None:
+        """Writes lane seeds into the records."""
+        self.records["seed"][:, 0] = seeds & np.uint64(WORD)
+        self.records["seed"][:, 1] = seeds >> np.uint64(32)
+
+    def _bind(self) -> None:
+        """Sets what follows from the records."""
+        self._games = as_records(self.records)
+        self._lanes = np.arange(len(self.records))
+        self.observation_size = observation_size(self.rules)
+        self.privileged_size = privileged_size(self.rules)
+        self.num_actions = self.rules.num_actions
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Returns what a pickle or a copy holds: views would come apart from the records."""
+        return {"rules": self.rules, "records": self.records.copy()}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """Restores the games; they go on with the same cards."""
+        self.rules = state["rules"]
+        self.records = state["records"]
+        self._bind()
+
+    def __len__(self) -> int:
+        """Returns the number of lanes."""
+        return len(self.records)
+
+    def copy(self, lanes: npt.ArrayLike | None = None) -> Games:
+        """Returns an independent copy, or one of the *lanes* named, in that order, repeats allowed.
+
+        The copy goes on with the same cards: seeds are copied too (`redeal_hidden` changes them).
+        """
+        copied = object.__new__(Games)
+        copied.rules = self.rules
+        copied.records = self.records[self._which(lanes)]
+        copied._bind()
+        return copied
+
+    @property
+    def turn(self) -> npt.NDArray[np.int8]:
+        """The seat to act, (N,) int8; meaningless where the game is over."""
+        return self.records["turn"]
+
+    @property
+    def over(self) -> npt.NDArray[np.bool_]:
+        """Whether the game of each lane is over, (N,) bool."""
+        over: npt.NDArray[np.bool_] = self.records["phase"] == OVER
+        return over
+
+    @property
+    def winner(self) -> npt.NDArray[np.int8]:
+        """The side that has won, -1 before, (N,) int8."""
+        return self.records["winner"]
+
+    @property
+    def scores(self) -> npt.NDArray[np.int16]:
+        """The score of each side, (N, sides) int16, at most the target."""
+        return self.records["scores"][:, : self.rules.sides]
+
+    @property
+    def points(self) -> npt.NDArray[np.int16]:
+        """Points pegged in this game by seat, `Source` and `Role`, (N, players, 4, 2) int16."""
+        return self.records["points"][:, : self.rules.players]
+
+    def _which(self, lanes: npt.ArrayLike | None) -> npt.NDArray[np.int64]:
+        """Returns lanes as indices; a boolean array picks its true ones."""
+        if lanes is None:
+            return self._lanes
+        chosen = np.asarray(lanes)
+        if chosen.dtype == np.bool_:
+            if chosen.shape != (len(self),):
+                raise ValueError(f"a lane mask of shape {chosen.shape}: allowed is ({len(self)},)")
+            return np.flatnonzero(chosen)
+        chosen = np.atleast_1d(chosen)
+        if chosen.ndim > 1 or (chosen.size and not np.issubdtype(chosen.dtype, np.integer)):
+            raise ValueError(
+                f"lanes {chosen.dtype} of shape {chosen.shape}: allowed are ints in one row"
+            )
+        chosen = chosen.astype(np.int64, copy=False)
+        if chosen.size and not (chosen.min() >= 0 and chosen.max() < len(self)):
+            raise ValueError(
+                f"lanes {chosen.min()} to {chosen.max()}: allowed is 0 to {len(self) - 1}"
+            )
+        return chosen
+
+    def _seats(
+        self, players: npt.ArrayLike | None, lanes: npt.NDArray[np.int64]
+    ) -> npt.NDArray[np.int64]:
+        """Returns a seat for each lane; by default the one to act."""
+        if players is None:
+            return self.records["turn"][lanes].astype(np.int64)
+        seats = np.broadcast_to(np.asarray(players, np.int64), lanes.shape)
+        if seats.size and not (seats.min() >= 0 and seats.max() < self.rules.players):
+            raise ValueError(
+                f"players {seats.min()} to {seats.max()}: allowed is 0 to {self.rules.players - 1}"
+            )
+        return np.ascontiguousarray(seats)
+
+    def observe(
+        self,
+        players: npt.ArrayLike | None = None,
+        lanes: npt.ArrayLike | None = None,
+        out: npt.NDArray[np.uint8] | None = None,
+    ) -> npt.NDArray[np.uint8]:
+        """Returns what a seat may know in each lane, (M, F) uint8 (`observation.layout`).
+
+        Args:
+            players: The seat that observes, one or one a lane; by default the seat to act.
+            lanes: Which lanes, as indices or a boolean mask; by default all.
+            out: An array to write into, (M, F) uint8.
+        """
+        which = self._which(lanes)
+        out = checked_out(out, (len(which), self.observation_size), np.uint8)
+        observe_all(self._games, which, self._seats(players, which), out)
+        return out
+
+    def action_masks(
+        self,
+        players: npt.ArrayLike | None = None,
+        lanes: npt.ArrayLike | None = None,
+        out: npt.NDArray[np.int8] | None = None,
+    ) -> npt.NDArray[np.int8]:
+        """Returns 1 for each legal action, (M, A) int8; all 1 for a seat that is not to act.
+
+        Args:
+            players: The seat asked for, one or one a lane; by default the seat to act.
+            lanes: Which lanes, as indices or a boolean mask; by default all.
+            out: An array to write into, (M, A) int8.
+        """
+        which = self._which(lanes)
+        out = checked_out(out, (len(which), self.num_actions), np.int8)
+        masks_all(self._games, which, self._seats(players, which), out)
+        return out
+
+    def privileged(
+        self,
+        players: npt.ArrayLike | None = None,
+        lanes: npt.ArrayLike | None = None,
+        out: npt.NDArray[np.uint8] | None = None,
+    ) -> npt.NDArray[np.uint8]:
+        """Returns what a seat may *not* know, (M, P) uint8 (`observation.privileged_layout`).
+
+        For critics in training. No policy takes it: it is of another length than an observation.
+        """
+        which = self._which(lanes)
+        out = checked_out(out, (len(which), self.privileged_size), np.uint8)
+        privileged_all(self._games, which, self._seats(players, which), out)
+        return out
+
+    def luck(self, lanes: npt.ArrayLike | None = None) -> npt.NDArray[np.uint64]:
+        """Returns 64 random bits for the decision of the seat to act in each lane, (M,) uint64.
+
+        They depend on (seed, game, deal, role, decision) alone: not on the batch, not on others.
+        """
+        which = self._which(lanes)
+        words = np.empty((len(which), 2), np.uint32)
+        luck_all(self._games, which, words)
+        return words[:, 0] | words[:, 1].astype(np.uint64) << np.uint64(32)
+
+    def apply(self, actions: npt.ArrayLike, lanes: npt.ArrayLike | None = None) -> None:
+        """Applies one action of the seat to act in each lane.
+
+        Args:
+            actions: (M,) ints, a card each.
+            lanes: Which lanes, each at most once; by default all.
+
+        Raises:
+            IllegalActionError: If an action is not legal, a game over included; nothing is changed.
+        """
+        which = self._which(lanes)
+        chosen = np.atleast_1d(np.asarray(actions))
+        if chosen.shape != which.shape or not np.issubdtype(chosen.dtype, np.integer):
+            raise ValueError(
+                f"actions {chosen.dtype} of shape {chosen.shape}: allowed are ints of {which.shape}"
+            )
+        chosen = chosen.astype(np.int64, copy=False)
+        if (
+            lanes is not None
+            and not np.all(which[1:] > which[:-1])
+            and len(np.unique(which)) < len(which)
+        ):
+            raise ValueError("an action for one lane twice: name each lane at most once")
+        bad = first_illegal(self._games, which, chosen)
+        if bad >= 0:
+            raise IllegalActionError(self.illegal_text(int(which[bad]), int(chosen[bad])))
+        apply_all(self._games, which, chosen)
+
+    def illegal_text(self, lane: int, action: int, player: int | None = None) -> str:
+        """Returns one line that says why an action is not legal in a lane.
+
+        Args:
+            lane: Which lane.
+            action: The action.
+            player: The seat to act, if the line shall tell no more than it knows; by default every
+                hand is open.
+        """
+        game = self.records[lane]
+        named = card_text(action) if 0 <= action < NUM_CARDS else "no card"
+        if game["phase"] == OVER:
+            allowed = "none, the game is over"
+        else:
+            mask = self.action_masks(lanes=[lane])[0]
+            allowed = cards_text(np.flatnonzero(mask))
+        where = "" if len(self) == 1 else f" in lane {lane}"
+        position = position_text(game, player)
+        return f"illegal action {action} ({named}){where}: allowed: {allowed}; {position}"
+
+    def next_game(self, lanes: npt.ArrayLike | None = None) -> None:
+        """Goes on to the next game of each lane, with new cards and the next first dealer.
+
+        Args:
+            lanes: Which lanes; by default those whose game is over.
+        """
+        next_all(self._games, self._which(self.over if lanes is None else lanes))
+
+    def play_bots(self, seats: npt.ArrayLike, lanes: npt.ArrayLike | None = None) -> None:
+        """Lets house players act until a seat without one is to act, or the game is over.
+
+        Args:
+            seats: (players,) or (N, players) ints: `Bot` numbers, or OUTSIDE (-1) for a seat whose
+                actions come from the caller.
+            lanes: Which lanes; by default all.
+        """
+        held = np.ascontiguousarray(
+            np.broadcast_to(np.asarray(seats, np.int8), (len(self), self.rules.players))
+        )
+        if not (held.min() >= OUTSIDE and held.max() < len(BOTS)):
+            raise ValueError(
+                f"house player {held.min()} to {held.max()}: allowed is -1 to {len(BOTS) - 1}"
+            )
+        play_bots(self._games, self._which(lanes), held)
+
+    def set_position(self, lane: int, position: Position) -> None:
+        """Sets a lane to a position, replayed through the rule book; the lane's seed stays.
+
+        Raises:
+            ValueError: If the position is impossible, in one line; the lane is unchanged.
+        """
+        position.check(self.rules)
+        scratch = self.copy([lane])
+        scores = np.zeros(MAX_PLAYERS, np.int64)
+        scores[: self.rules.sides] = position.scores
+        starter = NO_CARD if position.starter is None else position.starter
+        lay_out(scratch._games, 0, hands_array(position), starter, position.dealer, scores)
+        throws = []
+        for step in range(1, self.rules.players + 1):
+            seat = (position.dealer + step) % self.rules.players
+            throws += list(position.discards[seat]) if position.discards else []
+        for action in [*throws, *position.plays]:
+            try:
+                scratch.apply([action])
+            except IllegalActionError as error:
+                raise ValueError(f"position: {error}") from None
+            if scratch.records["deal_number"][0]:
+                raise ValueError("position: all cards are laid; the deal is over")
+        self.records[lane] = scratch.records[0]
+
+    def redeal_hidden(
+        self, players: npt.ArrayLike, seed: int, lanes: npt.ArrayLike | None = None
+    ) -> None:
+        """Deals anew, in place, all that a seat cannot know: hands, throws, starter, cards to come.
+
+        Every deal that fits what the seat has seen, go included, is alike likely.
+
+        Args:
+            players: Whose knowledge stays, one seat or one a lane.
+            seed: The luck of it, hashed with the lane in a stream of its own: redealt games have
+                other cards to come than any batch that began with this seed, this one included.
+            lanes: Which lanes; by default all.
+        """
+        which = self._which(lanes)
+        seed = check_seed(seed)
+        words = np.empty((len(self), 2), np.uint32)
+        fill_lane_seeds(seed & WORD, seed >> 32, STREAM_REDEAL, words)
+        redeal_all(self._games, which, self._seats(players, which), words[which])
+
+    def text(self, lane: int) -> str:
+        """Returns one line that says where a lane's game stands, every hand open."""
+        return position_text(self.records[lane])
+
+
+def hand_of(game: Any, player: int) -> list[int]:
+    """Returns the cards that a seat of one record holds, in card order."""
+    return list(cards_in(game["hands"][player]))

@@ -1,0 +1,490 @@
+"""The rule book: a game is one record of named fields, a rule is a small function of one game.
+
+Knows no batch, no observation and no reward. Functions that change *game* say so; none checks
+whether an action is legal: whoever calls `apply` has (batch.py, env.py). The ids in brackets are
+those of docs/rules.md.
+
+Sets of cards are 52 bits of an int64 (cards.py); a seat is 0..players-1; a side is who shares a
+score: seat % sides.
+"""
+
+from __future__ import annotations
+
+from enum import IntEnum
+from typing import Any, Protocol
+
+import numpy as np
+
+from crib_env.cards import (
+    ALL_CARDS,
+    CARDS_UP_TO,
+    JACK,
+    NO_CARD,
+    NUM_CARDS,
+    bit_of,
+    pips_of,
+    rank_of,
+)
+from crib_env.kernel import bit_count, kernel, lowest_bit
+from crib_env.luck import STREAM_CARDS, STREAM_CUT, STREAM_PLAYERS, mix, philox
+from crib_env.scoring import THIRTY_ONE, hand_score, pegging_score
+
+MAX_PLAYERS = 4
+MAX_PLAYS = 16
+HIS_HEELS_POINTS = 2
+
+
+class Phase(IntEnum):
+    """What the player to act is asked for."""
+
+    DISCARD = 0
+    PLAY = 1
+    OVER = 2
+
+
+class Source(IntEnum):
+    """What points were pegged for."""
+
+    HIS_HEELS = 0
+    PEGGING = 1
+    HAND = 2
+    CRIB = 3
+
+
+class Role(IntEnum):
+    """A seat's part in a deal. With three or four players every seat but the dealer is a pone."""
+
+    DEALER = 0
+    PONE = 1
+
+
+# How the first dealer of a lane's next game is found, where it is not simply a seat.
+ALTERNATE = -1
+CUT = -2
+
+DISCARD, PLAY, OVER = int(Phase.DISCARD), int(Phase.PLAY), int(Phase.OVER)
+HIS_HEELS, PEGGING = int(Source.HIS_HEELS), int(Source.PEGGING)
+HAND, CRIB = int(Source.HAND), int(Source.CRIB)
+
+RECORD = np.dtype(
+    [
+        # The lane: its seed as low and high word, and which game and deal of it this is.
+        ("seed", np.uint32, (2,)),
+        ("game_number", np.int32),
+        ("deal_number", np.int32),
+        ("first_dealer", np.int8),  # a seat, ALTERNATE or CUT
+        # The rules, copied from Rules.
+        ("players", np.int8),
+        ("sides", np.int8),
+        ("cards_dealt", np.int8),
+        ("num_discards", np.int8),
+        ("crib_from_pack", np.int8),
+        ("target", np.int16),
+        # The game.
+        ("phase", np.int8),
+        ("dealer", np.int8),
+        ("turn", np.int8),  # the seat to act
+        ("winner", np.int8),  # the side that won, -1 before
+        ("scores", np.int16, (MAX_PLAYERS,)),  # by side, at most the target
+        ("points", np.int16, (MAX_PLAYERS, 4, 2)),  # pegged in this game, by seat, Source and Role
+        # Points of hands kept and cribs thrown in this game, counted or not, by seat: its hands as
+        # dealer, its hands as pone, its cribs.
+        ("worth_totals", np.int16, (MAX_PLAYERS, 3)),
+        # The deal.
+        ("luck", np.uint32, (2,)),  # the key of the players' luck in this deal
+        (
+            "lacks",
+            np.int8,
+            (MAX_PLAYERS,),
+        ),  # shown by go: no card of so many pips or fewer, by seat
+        ("hands", np.int64, (MAX_PLAYERS,)),  # cards held now, a set by seat
+        ("discards", np.int64, (MAX_PLAYERS,)),  # cards thrown, a set by seat
+        ("crib", np.int64),  # cards of the crib so far, a set
+        ("pile", np.int64),  # ranks laid in this count, four bits each, the last lowest
+        ("held", np.int8, (MAX_PLAYERS,)),  # how many cards each seat holds, which all may know
+        ("starter", np.int8),  # known to the record before it is turned
+        ("worth", np.int8, (MAX_PLAYERS + 1,)),  # points in the show by seat, then the crib's
+        # The play.
+        ("num_plays", np.int8),
+        ("plays", np.int8, (MAX_PLAYS,)),  # cards in the order laid
+        ("play_seats", np.int8, (MAX_PLAYS,)),  # who laid them
+        ("count", np.int8),
+        ("pile_size", np.int8),
+        ("gone", np.int8),  # who said go in this count, a bit by seat
+        # Fills the last word: every byte of a record is written, so that records that are alike are
+        # alike byte by byte, copies included. A test looks for holes.
+        ("spare", np.int8, (2,)),
+    ],
+    align=True,
+)
+
+
+class Game(Protocol):
+    """The fields of `RECORD` as mypy and editors see them; a test compares the two lists."""
+
+    seed: Any
+    game_number: int
+    deal_number: int
+    first_dealer: int
+    players: int
+    sides: int
+    cards_dealt: int
+    num_discards: int
+    crib_from_pack: int
+    target: int
+    phase: int
+    dealer: int
+    turn: int
+    winner: int
+    scores: Any
+    points: Any
+    worth_totals: Any
+    luck: Any
+    lacks: Any
+    hands: Any
+    discards: Any
+    crib: int
+    pile: int
+    held: Any
+    starter: int
+    worth: Any
+    num_plays: int
+    plays: Any
+    play_seats: Any
+    count: int
+    pile_size: int
+    gone: int
+    spare: Any
+
+
+@kernel
+def left_of(game: Game, player: int) -> int:
+    """Returns the next seat to the left."""
+    left = player + 1
+    return 0 if left == game.players else left
+
+
+@kernel
+def side_of(game: Game, player: int) -> int:
+    """Returns whose score *player* pegs to: its own, or that of the partner opposite."""
+    return player - game.sides if player >= game.sides else player
+
+
+@kernel
+def legal(game: Game, player: int) -> int:
+    """Returns the cards that *player* may choose now; none if it is not to act (R5, R9)."""
+    if game.phase == OVER or player != game.turn:
+        return 0
+    if game.phase == DISCARD:
+        return int(game.hands[player])
+    return int(game.hands[player]) & int(CARDS_UP_TO[THIRTY_ONE - game.count])
+
+
+@kernel
+def apply(game: Game, card: int) -> None:
+    """Does what the player to act chose. Changes *game*; the caller knows the card to be legal."""
+    if game.phase == DISCARD:
+        discard(game, card)
+    else:
+        play(game, card)
+
+
+@kernel
+def start_game(game: Game) -> None:
+    """Clears the board and deals the first deal of game `game_number`. Changes *game*."""
+    for player in range(MAX_PLAYERS):
+        game.scores[player] = 0
+        for source in range(4):
+            game.points[player, source, 0] = 0
+            game.points[player, source, 1] = 0
+        for kind in range(3):
+            game.worth_totals[player, kind] = 0
+    game.winner = -1
+    game.deal_number = 0
+    if game.first_dealer >= 0:
+        game.dealer = game.first_dealer
+    elif game.first_dealer == CUT:
+        game.dealer = cut_for_deal(game, game.game_number)
+    else:
+        # The first game of a lane is cut for, so that many lanes do not all begin alike (R3).
+        game.dealer = (cut_for_deal(game, 0) + game.game_number) % game.players
+    deal(game)
+
+
+@kernel
+def cut_for_deal(game: Game, game_number: int) -> int:
+    """Returns the seat that cuts the lowest card, aces low; equal lowest ranks cut again (R2)."""
+    attempt = 0
+    while True:
+        # One cut takes at most one block: four seats, a card of six bits each from a word.
+        words = philox(attempt, 0, game_number, STREAM_CUT, game.seed[0], game.seed[1])
+        attempt += 1
+        taken = 0
+        lowest = 13
+        dealer = 0
+        tied = False
+        for player in range(game.players):
+            word = words[player]
+            card = NUM_CARDS
+            for _ in range(5):
+                if card == NUM_CARDS and word & 63 < NUM_CARDS and not (taken >> (word & 63)) & 1:
+                    card = word & 63
+                word >>= 6
+            if card == NUM_CARDS:
+                tied = True  # no card in five tries: the whole cut is made again
+                break
+            taken |= bit_of(card)
+            if rank_of(card) == lowest:
+                tied = True
+            elif rank_of(card) < lowest:
+                lowest = rank_of(card)
+                dealer = player
+                tied = False
+        if not tied:
+            return dealer
+
+
+@kernel
+def deal(game: Game) -> None:
+    """Deals deal `deal_number` from the lane's own cards. Changes *game*.
+
+    The cards are a pure function of (seed, game, deal) and belong to roles, pone first: with the
+    other seat dealing, each role has the same cards (R4).
+    """
+    clear_deal(game)
+    pack = ALL_CARDS
+    player = game.dealer
+    for place in range(game.players):
+        player = left_of(game, player)
+        hand = draw_cards(game, pack, int(game.cards_dealt), place)
+        game.hands[player] = hand
+        pack ^= hand
+    if game.crib_from_pack:
+        game.crib = draw_cards(game, pack, int(game.crib_from_pack), MAX_PLAYERS)
+        pack ^= game.crib
+    game.starter = lowest_bit(draw_cards(game, pack, 1, MAX_PLAYERS + 1))
+    draw_luck(game)
+
+
+@kernel
+def draw_cards(game: Game, pack: int, size: int, place: int) -> int:
+    """Returns *size* cards of *pack*, each set of them alike likely.
+
+    Args:
+        game: Whose seed, game and deal the cards are of.
+        pack: The set to draw from.
+        size: How many to draw.
+        place: Whom they are for: each place has luck of its own.
+    """
+    drawn = 0
+    block = 0
+    stream = STREAM_CARDS + 256 * place
+    while True:
+        words = philox(
+            block, game.deal_number, game.game_number, stream, game.seed[0], game.seed[1]
+        )
+        block += 1
+        for half in range(2):
+            # Six bits name a card of the pack or nothing: exact, where a remainder would favour
+            # some cards. One already drawn changes nothing.
+            bits = words[2 * half] | (words[2 * half + 1] << 32)
+            for _ in range(10):
+                drawn |= (1 << (bits & 63)) & pack
+                bits >>= 6
+                if bit_count(drawn) == size:
+                    return drawn
+
+
+@kernel
+def draw_luck(game: Game) -> None:
+    """Draws the key of the players' luck in this deal, in a stream of its own. Changes *game*."""
+    words = philox(
+        0, game.deal_number, game.game_number, STREAM_PLAYERS, game.seed[0], game.seed[1]
+    )
+    game.luck[0] = words[0]
+    game.luck[1] = words[1]
+
+
+@kernel
+def clear_deal(game: Game) -> None:
+    """Takes all cards off the table and asks the dealer's left for a discard. Changes *game*."""
+    for player in range(MAX_PLAYERS):
+        game.hands[player] = 0
+        game.discards[player] = 0
+        game.worth[player] = 0
+        game.held[player] = game.cards_dealt if player < game.players else 0
+        game.lacks[player] = 0
+    game.worth[MAX_PLAYERS] = 0
+    game.crib = 0
+    game.starter = NO_CARD
+    game.num_plays = 0
+    for index in range(MAX_PLAYS):
+        game.plays[index] = NO_CARD
+        game.play_seats[index] = -1
+    clear_count(game)
+    game.phase = DISCARD
+    game.turn = left_of(game, game.dealer)
+
+
+@kernel
+def clear_count(game: Game) -> None:
+    """Begins a new count and a new pile (R14). Changes *game*."""
+    game.count = 0
+    game.pile = 0
+    game.pile_size = 0
+    game.gone = 0
+
+
+@kernel
+def discard(game: Game, card: int) -> None:
+    """Throws a card to the crib; after the dealer's last, the starter is cut. Changes *game*.
+
+    The crib is a set: the order in which two cards are thrown leaves the same state (R5, R6).
+    """
+    player = game.turn
+    game.hands[player] ^= bit_of(card)
+    game.discards[player] |= bit_of(card)
+    game.held[player] -= 1
+    if bit_count(game.discards[player]) < game.num_discards:
+        return
+    game.crib |= game.discards[player]
+    if player != game.dealer:
+        game.turn = left_of(game, player)
+    else:
+        turn_starter(game)
+
+
+@kernel
+def turn_starter(game: Game) -> None:
+    """Turns the starter, pegs his heels; the dealer's left is to lead (R7, R8). Changes *game*."""
+    count_worth(game)
+    add_worth(game, 1)
+    game.phase = PLAY
+    game.turn = left_of(game, game.dealer)
+    if rank_of(game.starter) == JACK:
+        peg(game, game.dealer, HIS_HEELS_POINTS, HIS_HEELS)
+
+
+@kernel
+def count_worth(game: Game) -> None:
+    """Counts all hands and the crib as they will be worth in the show. Changes *game*."""
+    for player in range(game.players):
+        kept = int(game.hands[player])
+        for index in range(game.num_plays):
+            if game.play_seats[index] == player:
+                kept |= bit_of(game.plays[index])
+        game.worth[player] = hand_score(kept, game.starter, False)
+    game.worth[MAX_PLAYERS] = hand_score(int(game.crib), game.starter, True)
+
+
+@kernel
+def add_worth(game: Game, sign: int) -> None:
+    """Adds this deal's hands and crib to the game's totals, or takes them out. Changes *game*."""
+    for player in range(game.players):
+        role = 0 if player == game.dealer else 1
+        game.worth_totals[player, role] += sign * game.worth[player]
+    game.worth_totals[game.dealer, 2] += sign * game.worth[MAX_PLAYERS]
+
+
+@kernel
+def play(game: Game, card: int) -> None:
+    """Lays a card of the player to act and passes the turn on (R8). Changes *game*."""
+    player = game.turn
+    game.hands[player] ^= bit_of(card)
+    game.held[player] -= 1
+    game.plays[game.num_plays] = card
+    game.play_seats[game.num_plays] = player
+    game.num_plays += 1
+    game.count += pips_of(card)
+    game.pile = (int(game.pile) << 4) | rank_of(card)
+    game.pile_size += 1
+    peg(game, player, pegging_score(int(game.pile), int(game.pile_size), int(game.count)), PEGGING)
+    if game.phase != OVER:
+        pass_turn(game, player)
+
+
+@kernel
+def pass_turn(game: Game, last: int) -> None:
+    """Finds who plays after *last* laid a card: go, a new count, or the show (R10, R11, R13).
+
+    Changes *game*.
+    """
+    # The next to the left whose card fits; one who holds only cards that do not fit says go.
+    fits = CARDS_UP_TO[THIRTY_ONE - game.count]
+    player = last
+    for _ in range(game.players):
+        player = left_of(game, player)
+        if game.hands[player] & fits:
+            game.turn = player
+            return
+        if game.hands[player] and game.count < THIRTY_ONE:
+            game.gone |= 1 << player
+            game.lacks[player] = max(game.lacks[player], THIRTY_ONE - game.count)
+    # Nobody can play: go or last card, the same single point, never on top of 31.
+    if game.count < THIRTY_ONE:
+        peg(game, last, 1, PEGGING)
+        if game.phase == OVER:
+            return
+    clear_count(game)
+    # The next to the left of the last card who still holds cards leads.
+    player = last
+    for _ in range(game.players):
+        player = left_of(game, player)
+        if game.hands[player]:
+            game.turn = player
+            return
+    show(game)
+
+
+@kernel
+def show(game: Game) -> None:
+    """Counts hands from the dealer's left, the dealer's last, then the crib (R19). Changes *game*.
+
+    The first to reach the target has won: nothing after it is counted. Otherwise the deal passes
+    (R3).
+    """
+    player = game.dealer
+    for _ in range(game.players):
+        player = left_of(game, player)
+        peg(game, player, int(game.worth[player]), HAND)
+        if game.phase == OVER:
+            return
+    peg(game, game.dealer, int(game.worth[MAX_PLAYERS]), CRIB)
+    if game.phase == OVER:
+        return
+    game.dealer = left_of(game, game.dealer)
+    game.deal_number += 1
+    deal(game)
+
+
+@kernel
+def peg(game: Game, player: int, points: int, source: int) -> None:
+    """Pegs points for *player*'s side: the only way to score and the only end of a game (R26).
+
+    Changes *game*. No exact finish is needed, and no score passes the target (R27).
+    """
+    if points == 0:
+        return
+    side = side_of(game, player)
+    gained = min(points, int(game.target) - int(game.scores[side]))
+    game.scores[side] += gained
+    game.points[player, source, 0 if player == game.dealer else 1] += gained
+    if game.scores[side] == game.target:
+        game.phase = OVER
+        game.winner = side
+
+
+@kernel
+def luck_of(game: Game, player: int) -> tuple[int, int]:
+    """Returns two random words of 32 bits for the decision that *player* has now.
+
+    Keyed by (seed, game, deal, role, decision): neither other players nor the cards draw from it,
+    and a pair of games with the seats exchanged gives each role the same luck.
+    """
+    role = player - int(game.dealer)
+    if role < 0:
+        role += int(game.players)
+    # No two decisions of a role in a deal share a number: throws come before all plays.
+    decision = bit_count(int(game.discards[player])) + int(game.num_plays)
+    number = MAX_PLAYERS * decision + role + 1
+    return mix(int(game.luck[0]), number), mix(int(game.luck[1]), number)

@@ -1,0 +1,337 @@
+"""What a seat may know, as a vector of uint8: its named slices, once, and the way there and back.
+
+`observe` writes it, `recall` rebuilds from it the record as the seat knows it, so nothing that a
+seat may remember is lost and nothing that it may not is there. Knows no batch and no reward.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from crib_env.cards import (
+    NO_CARD,
+    NUM_CARDS,
+    NUM_RANKS,
+    NUM_SUITS,
+    bit_of,
+    pips_of,
+    rank_of,
+    suit_of,
+)
+from crib_env.game import (
+    DISCARD,
+    MAX_PLAYERS,
+    OVER,
+    Game,
+    clear_count,
+    clear_deal,
+    legal,
+)
+from crib_env.kernel import kernel, lowest_bit
+from crib_env.rules import Rules
+from crib_env.scoring import THIRTY_ONE
+
+OBSERVATION_VERSION = 1
+NUM_PHASES = 3
+NUM_COUNTS = 31  # a decision is taken at a count of 0 to 30
+
+Array = np.ndarray[Any, np.dtype[Any]]
+
+
+class Field(NamedTuple):
+    """A named slice of the observation."""
+
+    name: str
+    start: int
+    stop: int
+    high: int
+    meaning: str
+
+    @property
+    def slice(self) -> slice:
+        """Where the field stands in the vector."""
+        return slice(self.start, self.stop)
+
+
+def play_width(rules: Rules) -> int:
+    """Returns how many entries describe a card laid: rank, suit, seat, whether in the pile."""
+    return NUM_RANKS + NUM_SUITS + rules.players + 1
+
+
+def layout(rules: Rules) -> dict[str, Field]:
+    """Returns the named slices of the observation, in order.
+
+    Seats are relative: 0 is the seat that observes, 1 the seat at its left. Sides likewise.
+    """
+    plays = rules.players * rules.num_kept
+    rows = [
+        ("hand", NUM_CARDS, 1, "1 for each card held now, by card"),
+        (
+            "discards",
+            NUM_CARDS,
+            1,
+            "1 for each card that this seat has thrown to the crib, by card",
+        ),
+        ("starter", NUM_CARDS, 1, "1 for the starter, by card; all 0 before it is turned"),
+        (
+            "plays",
+            plays * play_width(rules),
+            1,
+            f"the cards laid in this deal, the last first, {play_width(rules)} entries each: "
+            f"rank ({NUM_RANKS}), suit ({NUM_SUITS}), relative seat ({rules.players}), "
+            "1 if in this count",
+        ),
+        ("count", NUM_COUNTS, 1, "the count, one-hot 0 to 30; all 0 once the game is over at 31"),
+        ("gone", rules.players, 1, "1 for each relative seat that said go in this count"),
+        ("dealer", rules.players, 1, "the dealer's relative seat, one-hot"),
+        (
+            "turn",
+            rules.players,
+            1,
+            "the relative seat to act, one-hot; all 0 once the game is over",
+        ),
+        ("phase", NUM_PHASES, 1, "one-hot: discard, play, over"),
+        ("held", rules.players, rules.cards_dealt, "how many cards each relative seat holds"),
+        (
+            "lacks",
+            rules.players,
+            THIRTY_ONE - 1,
+            "each relative seat has shown by go that it holds no card of so many pips or fewer",
+        ),
+        ("scores", rules.sides, rules.target, "the score of each relative side, in points"),
+    ]
+    fields = {}
+    start = 0
+    for name, size, high, meaning in rows:
+        fields[name] = Field(name, start, start + size, high, meaning)
+        start += size
+    return fields
+
+
+def observation_size(rules: Rules) -> int:
+    """Returns the length of the observation vector."""
+    return layout(rules)["scores"].stop
+
+
+def observation_high(rules: Rules) -> np.ndarray[Any, np.dtype[np.uint8]]:
+    """Returns the highest value of each entry, (F,) uint8; the lowest is 0."""
+    high = np.ones(observation_size(rules), np.uint8)
+    for field in layout(rules).values():
+        high[field.slice] = field.high
+    return high
+
+
+def privileged_layout(rules: Rules) -> dict[str, Field]:
+    """Returns the named slices of the privileged view: what the observation must not hold."""
+    others = rules.players - 1
+    rows = [
+        ("other_hands", others * NUM_CARDS, 1, "the cards each other seat holds now, by card"),
+        ("other_discards", others * NUM_CARDS, 1, "the cards each other seat has thrown, by card"),
+        ("next_starter", NUM_CARDS, 1, "the starter, by card, also before it is turned"),
+        (
+            "worth",
+            rules.players + 1,
+            29,
+            "points in the show by relative seat, then the crib; 0 before the cut",
+        ),
+    ]
+    fields = {}
+    start = 0
+    for name, size, high, meaning in rows:
+        fields[name] = Field(name, start, start + size, high, meaning)
+        start += size
+    return fields
+
+
+def privileged_size(rules: Rules) -> int:
+    """Returns the length of the privileged view."""
+    return privileged_layout(rules)["worth"].stop
+
+
+@kernel
+def relative(game: Game, seat: int, player: int) -> int:
+    """Returns *seat* as *player* counts: itself 0, its left 1."""
+    steps = int(seat) - int(player)
+    return steps + int(game.players) if steps < 0 else steps
+
+
+@kernel
+def relative_side(game: Game, side: int, player: int) -> int:
+    """Returns *side* as *player* counts: its own 0."""
+    steps = int(side) - int(player) % int(game.sides)
+    return steps + int(game.sides) if steps < 0 else steps
+
+
+@kernel
+def write_cards(cards: int, out: Array, start: int) -> None:
+    """Sets entry *start* + card to 1 for each card of a set. Changes *out*."""
+    while cards:
+        out[start + lowest_bit(cards)] = 1
+        cards &= cards - 1
+
+
+@kernel
+def read_cards(out: Array, start: int) -> int:
+    """Returns the set of cards whose entries from *start* on are not 0."""
+    cards = 0
+    for card in range(NUM_CARDS):
+        if out[start + card]:
+            cards |= bit_of(card)
+    return cards
+
+
+@kernel
+def observe(game: Game, player: int, out: Array) -> None:
+    """Writes what *player* may know into *out*, (F,) uint8 (`layout`). Changes *out*."""
+    # Fields are a byte; indices are whole numbers, also uncompiled.
+    players = int(game.players)
+    out[:] = 0
+    write_cards(int(game.hands[player]), out, 0)
+    write_cards(int(game.discards[player]), out, NUM_CARDS)
+    at = 3 * NUM_CARDS
+    if game.phase != DISCARD and game.starter != NO_CARD:
+        out[2 * NUM_CARDS + int(game.starter)] = 1
+    slots = players * (int(game.cards_dealt) - int(game.num_discards))
+    width = NUM_RANKS + NUM_SUITS + players + 1
+    for back in range(game.num_plays):
+        index = game.num_plays - 1 - back
+        slot = at + back * width
+        card = int(game.plays[index])
+        out[slot + rank_of(card)] = 1
+        out[slot + NUM_RANKS + suit_of(card)] = 1
+        out[slot + NUM_RANKS + NUM_SUITS + relative(game, game.play_seats[index], player)] = 1
+        if back < game.pile_size:
+            out[slot + width - 1] = 1
+    at += slots * width
+    if game.count < NUM_COUNTS:
+        out[at + int(game.count)] = 1
+    at += NUM_COUNTS
+    for seat in range(players):
+        place = relative(game, seat, player)
+        if (game.gone >> seat) & 1:
+            out[at + place] = 1
+        out[at + 3 * players + NUM_PHASES + place] = game.held[seat]
+        out[at + 4 * players + NUM_PHASES + place] = game.lacks[seat]
+    at += players
+    out[at + relative(game, game.dealer, player)] = 1
+    at += players
+    if game.phase != OVER:
+        out[at + relative(game, game.turn, player)] = 1
+    at += players
+    out[at + int(game.phase)] = 1
+    at += NUM_PHASES + 2 * players
+    for side in range(game.sides):
+        out[at + relative_side(game, side, player)] = game.scores[side]
+
+
+@kernel
+def observe_privileged(game: Game, player: int, out: Array) -> None:
+    """Writes what *player* must not know into *out*, (P,) uint8 (`privileged_layout`).
+
+    For critics in training: it is no part of the observation and has another length, so that a
+    policy cannot be given it by mistake. Changes *out*.
+    """
+    out[:] = 0
+    players = int(game.players)
+    others = players - 1
+    at = 2 * others * NUM_CARDS
+    for step in range(1, players):
+        seat = (player + step) % players
+        write_cards(int(game.hands[seat]), out, (step - 1) * NUM_CARDS)
+        write_cards(int(game.discards[seat]), out, (others + step - 1) * NUM_CARDS)
+    out[at + int(game.starter)] = 1
+    at += NUM_CARDS
+    for seat in range(players):
+        out[at + relative(game, seat, player)] = game.worth[seat]
+    out[at + players] = game.worth[MAX_PLAYERS]
+
+
+@kernel
+def write_mask(game: Game, player: int, out: Array) -> None:
+    """Writes 1 for each card that *player* may choose, (52,) int8; all 1 if it is not to act.
+
+    All ones, also once the game is over, so that nothing ever divides by an empty mask. Changes
+    *out*.
+    """
+    cards = legal(game, player)
+    if cards == 0:
+        out[:] = 1
+        return
+    out[:] = 0
+    write_cards(cards, out, 0)
+
+
+@kernel
+def recall(observation: Array, game: Game) -> None:
+    """Rebuilds from an observation the record as that seat knows it, as seat 0. Changes *game*.
+
+    The rules must stand in *game* already. What the seat does not know is left empty: other hands
+    and discards, the crib but for its own throw, the starter before it is turned.
+    """
+    players = int(game.players)
+    at = 3 * NUM_CARDS
+    slots = players * (int(game.cards_dealt) - int(game.num_discards))
+    width = NUM_RANKS + NUM_SUITS + players + 1
+    tail = at + slots * width + NUM_COUNTS
+    game.winner = -1
+    for seat in range(players):
+        if observation[tail + players + seat]:
+            game.dealer = seat
+    clear_deal(game)
+    game.hands[0] = read_cards(observation, 0)
+    game.discards[0] = read_cards(observation, NUM_CARDS)
+    game.crib = game.discards[0]
+    starter = read_cards(observation, 2 * NUM_CARDS)
+    if starter:
+        game.starter = lowest_bit(starter)
+    # Slots tell the last card first; the record holds them in the order laid.
+    laid = 0
+    while laid < slots and np.any(observation[at + laid * width : at + (laid + 1) * width]):
+        laid += 1
+    clear_count(game)
+    for index in range(laid):
+        slot = at + (laid - 1 - index) * width
+        card = 0
+        for rank in range(NUM_RANKS):
+            if observation[slot + rank]:
+                card += 4 * rank
+        for suit in range(NUM_SUITS):
+            if observation[slot + NUM_RANKS + suit]:
+                card += suit
+        for seat in range(players):
+            if observation[slot + NUM_RANKS + NUM_SUITS + seat]:
+                game.play_seats[index] = seat
+        game.plays[index] = card
+        if observation[slot + width - 1]:
+            game.pile = (int(game.pile) << 4) | rank_of(card)
+            game.pile_size += 1
+            game.count += pips_of(card)
+    game.num_plays = laid
+    for seat in range(players):
+        if observation[tail + seat]:
+            game.gone |= 1 << seat
+        if observation[tail + 2 * players + seat]:
+            game.turn = seat
+        game.held[seat] = observation[tail + 3 * players + NUM_PHASES + seat]
+        game.lacks[seat] = observation[tail + 4 * players + NUM_PHASES + seat]
+    for phase in range(NUM_PHASES):
+        if observation[tail + 3 * players + phase]:
+            game.phase = phase
+    tail += 5 * players + NUM_PHASES
+    for side in range(game.sides):
+        game.scores[side] = observation[tail + side]
+        if game.phase == OVER and game.scores[side] == game.target:
+            game.winner = side
+
+
+@kernel
+def unseen_by(game: Game, player: int) -> int:
+    """Returns the set of cards that *player* has not seen: other hands, the crib's, the pack."""
+    seen = int(game.hands[player]) | int(game.discards[player])
+    for index in range(game.num_plays):
+        seen |= bit_of(game.plays[index])
+    if game.phase != DISCARD and game.starter != NO_CARD:
+        seen |= bit_of(game.starter)
+    return ((1 << NUM_CARDS) - 1) & ~seen

@@ -1,0 +1,122 @@
+"""`Rules`: what may vary between games, checked once; the numbers that follow from it.
+
+The rule book itself is `game.py`; it reads these as fields of the record, never as globals.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+MAX_TARGET = 121
+
+# Game points of a match for (win, skunk, double skunk, triple skunk), by the name of the scheme.
+MATCH_POINTS = {
+    "acc": (2, 3, 3, 3),
+    "long": (3, 4, 4, 4),
+    "home": (1, 2, 2, 2),
+    "free": (1, 2, 3, 3),
+    "free_triple": (1, 2, 3, 4),
+    "doubles": (1, 2, 4, 4),
+}
+
+
+@dataclass(frozen=True)
+class Rules:
+    """The rules of a game; the default is two players, six cards, to 121.
+
+    Raises:
+        ValueError: If a value is not among those allowed, naming the field, the value and those.
+    """
+
+    players: int = 2
+    """How many seats play: 2."""
+    cards_dealt: int = 6
+    """How many cards each seat is dealt: 6."""
+    target: int = 121
+    """The score that wins the game: 1 to 121 (R30)."""
+    triple_skunk: bool = False
+    """Whether a loser 91 or more short of the target is skunked three times over."""
+
+    def __post_init__(self) -> None:
+        """Checks every field."""
+        _check_int("players", self.players, 2, 2)
+        _check_int("cards_dealt", self.cards_dealt, 6, 6)
+        _check_int("target", self.target, 1, MAX_TARGET)
+        if not isinstance(self.triple_skunk, bool):
+            raise ValueError(
+                f"Rules.triple_skunk={self.triple_skunk!r}: allowed are True and False"
+            )
+
+    @property
+    def num_discards(self) -> int:
+        """How many cards each seat throws to the crib."""
+        return 2 if self.players == 2 else 1
+
+    @property
+    def num_kept(self) -> int:
+        """How many cards each seat keeps for the play and the show."""
+        return self.cards_dealt - self.num_discards
+
+    @property
+    def crib_from_pack(self) -> int:
+        """How many cards the pack adds to the crib so that it has four."""
+        return 4 - self.players * self.num_discards
+
+    @property
+    def sides(self) -> int:
+        """How many scores there are: partners share one in a game of four."""
+        return 3 if self.players == 3 else 2
+
+    @property
+    def num_actions(self) -> int:
+        """The size of the action space: an action is a card."""
+        return 52
+
+    @property
+    def max_deals(self) -> int:
+        """A bound on the deals of a game: each deal pegs a point or more (R11)."""
+        return self.sides * self.target + 1
+
+    def skunk_level(self, loser_score: Any) -> Any:
+        """Returns 0 for a plain loss, 1 for a skunk, 2 for a double and 3 for a triple skunk (R28).
+
+        Args:
+            loser_score: One score, or an integer array of them.
+        """
+        score = np.asarray(loser_score)
+        level = (score < self.target - 30).astype(np.int64) + (score < self.target - 60)
+        if self.triple_skunk:
+            level = level + (score < self.target - 90)
+        return level if level.ndim else int(level)
+
+    def match_points(
+        self, loser_score: int, scheme: str | tuple[int, int, int, int] = "acc"
+    ) -> int:
+        """Returns what the winner of a game scores in a match (R29); the loser scores nothing.
+
+        Args:
+            loser_score: The loser's score.
+            scheme: A name of `MATCH_POINTS`, or (win, skunk, double, triple).
+
+        Raises:
+            ValueError: If the scheme is unknown.
+        """
+        if isinstance(scheme, str):
+            if scheme not in MATCH_POINTS:
+                raise ValueError(f"match points {scheme!r}: allowed are {', '.join(MATCH_POINTS)}")
+            scheme = MATCH_POINTS[scheme]
+        return scheme[self.skunk_level(loser_score)]
+
+
+def _check_int(name: str, value: Any, low: int, high: int) -> None:
+    """Raises ValueError unless *value* is a whole number from *low* to *high*."""
+    if (
+        isinstance(value, bool)
+        or not isinstance(value, (int, np.integer))
+        or not low <= value <= high
+    ):
+        allowed = f"{low}" if low == high else f"{low} to {high}"
+        raise ValueError(f"Rules.{name}={value!r}: allowed is {allowed}")

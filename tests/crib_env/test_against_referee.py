@@ -1,0 +1,202 @@
+"""`Games` against the plain rule book: random games in both, compared after every action."""
+
+from __future__ import annotations
+
+import random
+from itertools import product
+from typing import Any
+
+import numpy as np
+import pytest
+
+from crib_env.batch import Games
+from crib_env.cards import card_text
+from crib_env.game import Phase, Role, Source
+from crib_env.position import Position
+from crib_env.rules import Rules
+from tests.referee import Referee, score_hand
+from tests.tabletop import sets
+
+GAMES = 10_000
+QUICK = 1_500
+LANES = 500
+
+PHASES = {"discard": Phase.DISCARD, "play": Phase.PLAY, "over": Phase.OVER}
+# The order of Games.points: seat, source, role.
+POINTS = list(product((0, 1), ("heels", "pegging", "hand", "crib"), ("dealer", "pone")))
+
+Fields = tuple[Any, ...]
+
+
+def engine_fields(games: Games) -> list[Fields]:
+    """Returns what the referee knows as well, of each lane."""
+    records = games.records
+    turn = np.where(games.over, -1, records["turn"])
+    legal = np.where(games.over, 0, sets(games.action_masks()))
+    columns = [
+        records["phase"],
+        turn,
+        records["winner"],
+        records["dealer"],
+        games.scores,
+        records["hands"][:, :2],
+        records["discards"][:, :2],
+        records["starter"],
+        records["count"],
+        records["num_plays"],
+        records["plays"],
+        records["play_seats"],
+        records["pile_size"],
+        records["held"][:, :2],
+        legal,
+        games.points.reshape(len(games), -1),
+    ]
+    return list(zip(*(column.tolist() for column in columns), strict=True))
+
+
+def bits(cards: set[int]) -> int:
+    """Returns a set of cards as 52 bits."""
+    return sum(1 << card for card in cards)
+
+
+def referee_fields(referee: Referee) -> Fields:
+    """Returns the same of the plain rule book."""
+    number = len(referee.plays)
+    over = referee.phase == "over"
+    return (
+        PHASES[referee.phase],
+        -1 if over else referee.turn,
+        -1 if referee.winner is None else referee.winner,
+        referee.dealer,
+        referee.scores,
+        [bits(hand) for hand in referee.hands],
+        [bits(thrown) for thrown in referee.discards],
+        referee.starter,
+        referee.count,
+        number,
+        [card for _, card in referee.plays] + [-1] * (16 - number),
+        [seat for seat, _ in referee.plays] + [-1] * (16 - number),
+        len(referee.pile),
+        [len(hand) for hand in referee.hands],
+        bits(referee.legal()),
+        [referee.points.get(key, 0) for key in POINTS],
+    )
+
+
+def deal_from(referee: Referee, games: Games, lane: int) -> None:
+    """Deals in the plain rule book what the engine has dealt in a lane."""
+    record = games.records[lane]
+    hands = [[card for card in range(52) if record["hands"][seat] >> card & 1] for seat in (0, 1)]
+    referee.deal(hands[referee.pone], hands[referee.dealer], int(record["starter"]))
+
+
+def started(number: int, seed: int, rng: random.Random) -> tuple[Games, list[Referee]]:
+    """Returns that many games in both, half of them started at 100 to 120."""
+    games = Games(number, seed=seed)
+    referees = []
+    for lane in range(number):
+        scores = [0, 0]
+        if lane % 2:
+            scores = [rng.randint(100, 120), rng.randint(100, 120)]
+            record = games.records[lane]
+            hands = [
+                [card for card in range(52) if record["hands"][seat] >> card & 1] for seat in (0, 1)
+            ]
+            dealer, starter = int(record["dealer"]), int(record["starter"])
+            games.set_position(lane, Position(dealer, scores, hands, (), starter))
+        referee = Referee(121, int(games.records["dealer"][lane]), list(scores))
+        deal_from(referee, games, lane)
+        referees.append(referee)
+    return games, referees
+
+
+def compare(games: Games, referees: list[Referee], lanes: list[int], laid: list[list[int]]) -> None:
+    """Requires that both are alike in each of *lanes*."""
+    for lane, fields in zip(lanes, engine_fields(games.copy(lanes)), strict=True):
+        expected = referee_fields(referees[lane])
+        if fields != expected:
+            wrong = [pair for pair in zip(fields, expected, strict=True) if pair[0] != pair[1]]
+            told = " ".join(map(card_text, laid[lane]))
+            raise AssertionError(f"engine and referee: {wrong}; {games.text(lane)}; laid {told}")
+
+
+def play(number: int, seed: int) -> int:
+    """Plays that many random games in both; returns how many actions were compared."""
+    rng = random.Random(seed)
+    games, referees = started(number, seed, rng)
+    lanes = list(range(number))
+    laid: list[list[int]] = [[] for _ in lanes]
+    compare(games, referees, lanes, laid)
+    compared = 0
+    while lanes:
+        actions = [rng.choice(sorted(referees[lane].legal())) for lane in lanes]
+        games.apply(actions, lanes)
+        for lane, action in zip(lanes, actions, strict=True):
+            laid[lane].append(action)
+            referees[lane].act(action)
+            if referees[lane].needs_deal and referees[lane].phase != "over":
+                laid[lane].clear()
+                deal_from(referees[lane], games, lane)
+        compare(games, referees, lanes, laid)
+        compared += len(lanes)
+        lanes = [lane for lane in lanes if referees[lane].phase != "over"]
+    return compared
+
+
+@pytest.mark.parametrize("part", range(QUICK // LANES))
+def test_random_games_equal_the_plain_rule_book_after_every_action(part: int) -> None:
+    assert play(LANES, seed=200 + part) > 30 * LANES
+
+
+@pytest.mark.torture
+@pytest.mark.parametrize("part", range(QUICK // LANES, GAMES // LANES))
+def test_ten_thousand_random_games_equal_the_plain_rule_book(part: int) -> None:
+    assert play(LANES, seed=200 + part) > 30 * LANES
+
+
+def test_games_to_other_targets_equal_the_plain_rule_book() -> None:
+    rng = random.Random(300)
+    for target in (1, 2, 5, 31, 61, 100):
+        games = Games(20, Rules(target=target), seed=target)
+        referees = [Referee(target, int(record["dealer"])) for record in games.records]
+        for lane, referee in enumerate(referees):
+            deal_from(referee, games, lane)
+        lanes = list(range(20))
+        laid: list[list[int]] = [[] for _ in lanes]
+        while lanes:
+            actions = [rng.choice(sorted(referees[lane].legal())) for lane in lanes]
+            games.apply(actions, lanes)
+            for lane, action in zip(lanes, actions, strict=True):
+                referees[lane].act(action)
+                if referees[lane].needs_deal and referees[lane].phase != "over":
+                    deal_from(referees[lane], games, lane)
+            compare(games, referees, lanes, laid)
+            lanes = [lane for lane in lanes if referees[lane].phase != "over"]
+
+
+def test_worth_totals_are_of_all_hands_and_cribs_whether_counted_or_not() -> None:
+    rng = random.Random(301)
+    games = Games(60, seed=301)
+    totals = np.zeros((60, 2, 3), np.int64)
+    while not games.over.all():
+        lanes = np.flatnonzero(~games.over)
+        before = games.records["phase"].copy()
+        masks = games.action_masks()
+        games.apply([rng.choice(np.flatnonzero(masks[lane]).tolist()) for lane in lanes], lanes)
+        for lane in lanes:
+            record = games.records[lane]
+            if before[lane] == Phase.DISCARD and record["phase"] != Phase.DISCARD:
+                # Just turned: his heels may have ended the game, hands and crib are worth the same.
+                dealer, starter = int(record["dealer"]), int(record["starter"])
+                for seat in (0, 1):
+                    kept = [card for card in range(52) if record["hands"][seat] >> card & 1]
+                    role = Role.DEALER if seat == dealer else Role.PONE
+                    totals[lane, seat, role] += sum(score_hand(kept, starter, False).values())
+                thrown = record["discards"][0] | record["discards"][1]
+                crib = [card for card in range(52) if thrown >> card & 1]
+                totals[lane, dealer, 2] += sum(score_hand(crib, starter, True).values())
+    assert np.array_equal(games.records["worth_totals"][:, :2], totals)
+    # What was really pegged is never more.
+    for source, column in ((Source.HAND, slice(0, 2)), (Source.CRIB, slice(2, 3))):
+        pegged = games.points[:, :, source].sum(axis=2)
+        assert (pegged <= totals[:, :, column].sum(axis=2)).all()
