@@ -1,0 +1,42 @@
+"""A Gymnasium environment for cribbage, over one rule book compiled by Numba.
+
+``gymnasium.make("crib_env/Cribbage-v0")`` is one seat against an opponent (`env.CribbageEnv`);
+`Games` is many games at once with both seats open, for self-play and search.
+"""
+
+import gymnasium as _gymnasium
+
+from crib_env.batch import OUTSIDE, Games, IllegalActionError
+from crib_env.bots import BOTS, Bot
+from crib_env.cards import card_text, cards_text, parse_card, parse_cards
+from crib_env.env import CribbageEnv
+from crib_env.game import Phase, Role, Source
+from crib_env.luck import lane_seed
+from crib_env.policy import BotPolicy, Policy
+from crib_env.position import Position
+from crib_env.rules import Rules
+
+__version__ = "0.1.0"
+
+__all__ = [
+    "BOTS",
+    "OUTSIDE",
+    "Bot",
+    "BotPolicy",
+    "CribbageEnv",
+    "Games",
+    "IllegalActionError",
+    "Phase",
+    "Policy",
+    "Position",
+    "Role",
+    "Rules",
+    "Source",
+    "card_text",
+    "cards_text",
+    "lane_seed",
+    "parse_card",
+    "parse_cards",
+]
+
+_gymnasium.register(id="crib_env/Cribbage-v0", entry_point="crib_env.env:CribbageEnv")

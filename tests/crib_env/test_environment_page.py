@@ -1,0 +1,81 @@
+"""docs/environment.md says what the code does: its tables, its numbers, its examples."""
+
+import doctest
+import inspect
+import re
+import runpy
+from pathlib import Path
+
+import gymnasium
+import pytest
+
+import crib_env
+from crib_env import CribbageEnv, Rules
+from crib_env.observation import OBSERVATION_VERSION, observation_size
+
+DOCS = Path(__file__).parents[2] / "docs"
+PAGE = (DOCS / "environment.md").read_text(encoding="utf-8")
+DOCSTRING = inspect.getdoc(CribbageEnv) or ""
+
+
+def section(title: str) -> str:
+    """Returns what stands under a heading of the page, up to the next of any level."""
+    found = re.search(rf"^#+ {title}\n(.*?)(?=^#|\Z)", PAGE, re.MULTILINE | re.DOTALL)
+    assert found, title
+    return found[1]
+
+
+def first_column(table: str) -> list[str]:
+    """Returns the names in backticks of the first column of a table."""
+    rows = re.findall(r"^\| (`.*?) \|", table, re.MULTILINE)
+    return [name for row in rows for name in re.findall(r"`(\w+)`", row)]
+
+
+def test_the_tables_are_those_of_the_code() -> None:
+    updated = runpy.run_path(str(DOCS / "environment_tables.py"))["updated"]
+    assert updated(PAGE) == PAGE, "run: python docs/environment_tables.py"
+
+
+def test_the_examples_run() -> None:
+    examples = "\n".join(re.findall(r"```python\n(.*?)```", PAGE, re.DOTALL))
+    assert ">>>" in examples
+    test = doctest.DocTestParser().get_doctest(examples, {}, "docs/environment.md", None, 0)
+    said: list[str] = []
+    doctest.DocTestRunner(verbose=False).run(test, out=said.append)
+    assert not said, "".join(said)
+
+
+def test_page_and_docstring_name_the_size_of_the_observation() -> None:
+    box = f"Box(0, high, ({observation_size(Rules())},), uint8)"
+    assert box in PAGE
+    assert box in DOCSTRING
+    assert f"version {OBSERVATION_VERSION} of its kind" in PAGE
+
+
+def test_page_names_every_argument_with_its_default() -> None:
+    table = section("Arguments")
+    parameters = inspect.signature(CribbageEnv).parameters
+    assert first_column(table) == list(parameters)
+    for name, parameter in parameters.items():
+        default = repr(parameter.default).replace("'", '"')
+        shown = "Rules(target=121)" if name == "rules" else default
+        assert f"| `{name}` | `{shown}` |" in table
+    assert Rules() == Rules(target=121)
+
+
+@pytest.mark.parametrize("text", [section("Information"), DOCSTRING], ids=["page", "docstring"])
+def test_page_and_docstring_name_every_key_of_info(text: str) -> None:
+    env = gymnasium.make("crib_env/Cribbage-v0", opponent="random")
+    _, info = env.reset(seed=0)
+    keys = set(info)
+    over = False
+    while not over:
+        _, _, over, _, info = env.step(info["action_mask"].argmax())
+        keys |= set(info)
+    env.reset()
+    keys |= set(env.step(52)[4])
+    assert set(first_column(text)) == keys
+
+
+def test_page_names_the_version() -> None:
+    assert f"v0 (crib_env {crib_env.__version__})" in section("Version history")
