@@ -1,0 +1,202 @@
+"""Checkpoints: one safetensors file with a JSON header, written whole or not at all.
+
+One file holds all that one moment was: weights, optimizer moments, games in progress and counters
+cannot come from different moments. Nothing is ever unpickled. A folder has one writer at a time.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import logging
+import os
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, TypeVar
+
+import safetensors
+from safetensors.torch import save as serialized
+from torch import Tensor
+
+from crib_env.observation import OBSERVATION_VERSION
+
+FORMAT = 1
+SUFFIX = ".safetensors"
+_HEADER = "crib_env"
+_NAME = re.compile(r"checkpoint-(\d+)\.safetensors")
+_PARTIAL = ".partial"
+
+_log = logging.getLogger(__name__)
+_Fields = TypeVar("_Fields")
+
+
+class CheckpointError(ValueError):
+    """A file that is no whole checkpoint of this version, with the reason in one line."""
+
+
+class NotWholeError(CheckpointError):
+    """A file that is cut short, or no safetensors file at all."""
+
+
+@dataclass(frozen=True)
+class Checkpoint:
+    """All that a run needs to go on, or an agent to play."""
+
+    decisions: int
+    """How many decisions had been learned from."""
+    config: dict[str, Any]
+    """The resolved configuration of the run."""
+    rules: dict[str, Any]
+    """The fields of `crib_env.Rules`."""
+    network: dict[str, Any]
+    """The fields of `agents.network.NetworkConfig`."""
+    tensors: dict[str, Tensor]
+    """By name: ``network.*``, and for resuming ``optimizer.*`` and ``games``."""
+    state: dict[str, Any] = field(default_factory=dict)
+    """Counters and random states for resuming."""
+
+    def part(self, prefix: str) -> dict[str, Tensor]:
+        """Returns the tensors whose names begin with *prefix* and a dot, without it."""
+        start = prefix + "."
+        return {
+            name.removeprefix(start): tensor
+            for name, tensor in self.tensors.items()
+            if name.startswith(start)
+        }
+
+
+_FIELDS: dict[str, type] = {
+    "decisions": int,
+    "config": dict,
+    "rules": dict,
+    "network": dict,
+    "state": dict,
+}
+
+
+def save_checkpoint(path: Path, checkpoint: Checkpoint) -> None:
+    """Writes a checkpoint to *path*, whole or not at all, replacing what was there.
+
+    Removes what processes that were killed while they wrote have left in the folder.
+
+    Raises:
+        OSError: If it cannot be written, a full disk included; what was there stays.
+    """
+    header = {"format": FORMAT, "observation_version": OBSERVATION_VERSION}
+    header |= {name: getattr(checkpoint, name) for name in _FIELDS}
+    for stray in path.parent.glob(f".*{SUFFIX}{_PARTIAL}"):
+        stray.unlink(missing_ok=True)
+    # Not safetensors' own save_file: what that leaves when it is killed has names of its choice.
+    content = serialized(checkpoint.tensors, metadata={_HEADER: json.dumps(header)})
+    partial = path.with_name(f".{path.name}{_PARTIAL}")
+    try:
+        with partial.open("wb") as file:
+            file.write(content)
+            file.flush()
+            os.fsync(file.fileno())
+        partial.replace(path)
+    except OSError as error:
+        raise OSError(error.errno, f"not written: {error.strerror}", str(path)) from None
+    finally:
+        partial.unlink(missing_ok=True)
+
+
+def load_checkpoint(path: Path) -> Checkpoint:
+    """Returns the checkpoint in a file, or the newest whole one in the folder of a run.
+
+    Raises:
+        CheckpointError: If there is none, it is cut short or foreign, a key is missing, or it is of
+            another format or observation version.
+    """
+    if path.is_dir():
+        return _newest(path)
+    try:
+        with safetensors.safe_open(path, framework="pt") as opened:
+            header_text = (opened.metadata() or {}).get(_HEADER)
+            tensors = {name: opened.get_tensor(name) for name in opened.keys()}  # noqa: SIM118  # no mapping
+    except (safetensors.SafetensorError, OSError) as error:
+        raise NotWholeError(f"{path}: no whole checkpoint: {error}") from None
+    if header_text is None:
+        raise CheckpointError(f"{path}: not a checkpoint of crib_env: no {_HEADER!r} header")
+    try:
+        header = json.loads(header_text)
+    except ValueError as error:
+        raise CheckpointError(f"{path}: the header is no JSON: {error}") from None
+    if not isinstance(header, dict):
+        raise CheckpointError(f"{path}: the header holds no keys")
+    for name, wanted in (("format", FORMAT), ("observation_version", OBSERVATION_VERSION)):
+        if header.get(name) != wanted:
+            raise CheckpointError(f"{path}: {name} {header.get(name)}: this version reads {wanted}")
+    for name, kind in _FIELDS.items():
+        if name not in header:
+            raise CheckpointError(f"{path}: the header has no {name!r}")
+        if not isinstance(header[name], kind):
+            raise CheckpointError(f"{path}: the header's {name!r} is no {kind.__name__}")
+    return Checkpoint(tensors=tensors, **{name: header[name] for name in _FIELDS})
+
+
+def fields_of(kind: type[_Fields], values: Mapping[str, Any], what: str) -> _Fields:
+    """Returns the dataclass *kind* with just these values: no default stands in for one missing.
+
+    Args:
+        kind: A dataclass.
+        values: By field name.
+        what: What they are, for the message.
+
+    Raises:
+        CheckpointError: If a field is missing or unknown, naming it, or a value is impossible.
+    """
+    check_keys([one.name for one in dataclasses.fields(kind)], values, what)  # type: ignore[arg-type]  # a dataclass
+    try:
+        return kind(**values)
+    except (TypeError, ValueError) as error:
+        raise CheckpointError(f"{what}: {error}") from None
+
+
+def check_keys(wanted: Iterable[str], values: Mapping[str, Any], what: str) -> None:
+    """Raises CheckpointError, naming a key, unless *values* has exactly the keys *wanted*."""
+    wanted = set(wanted)
+    for name in sorted(wanted - values.keys()):
+        raise CheckpointError(f"{what}: no {name!r}")
+    for name in sorted(values.keys() - wanted):
+        raise CheckpointError(f"{what}: unknown {name!r}")
+
+
+def check_tensors(like: Mapping[str, Tensor], tensors: Mapping[str, Tensor]) -> None:
+    """Raises CheckpointError unless *tensors* have the names, shapes and types of *like*."""
+    check_keys(like, tensors, "the tensors")
+    for name, wanted in like.items():
+        found = tensors[name]
+        if (found.shape, found.dtype) != (wanted.shape, wanted.dtype):
+            raise CheckpointError(
+                f"tensor {name!r}: {found.dtype} of shape {tuple(found.shape)}: "
+                f"allowed is {wanted.dtype} of shape {tuple(wanted.shape)}"
+            )
+
+
+def checkpoint_path(folder: Path, decisions: int) -> Path:
+    """Returns the path of a run's checkpoint after so many decisions."""
+    return folder / f"checkpoint-{decisions:012d}{SUFFIX}"
+
+
+def checkpoints_in(folder: Path) -> list[Path]:
+    """Returns the checkpoint files of a run, newest first."""
+    found = [path for path in folder.iterdir() if _NAME.fullmatch(path.name)]
+    return sorted(found, reverse=True)
+
+
+def _newest(folder: Path) -> Checkpoint:
+    """Returns the newest whole checkpoint of a run; says so where it passes over one that is not.
+
+    Raises:
+        CheckpointError: If none is whole, or the newest that is whole is of another version.
+    """
+    paths = checkpoints_in(folder)
+    for path in paths:
+        try:
+            return load_checkpoint(path)
+        except NotWholeError as error:
+            _log.warning("passed over %s", error)
+    raise CheckpointError(f"{folder}: {'none is whole' if paths else 'no checkpoint there'}")

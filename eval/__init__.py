@@ -1,0 +1,1 @@
+"""Measurements and witnesses: programs that judge the environment and the players from outside."""

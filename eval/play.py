@@ -1,0 +1,162 @@
+"""Plays many games between agents, one row of results a game: the loop under every measurement.
+
+Axes: (G,) games, (M,) lanes of a chunk, by agent where a row has one entry a player. What a game
+gives depends on its seed and on who sits where: never on the games beside it or their order.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+from agents.agent import Agent
+from crib_env.batch import OUTSIDE, Games, IllegalActionError
+from crib_env.rules import Rules
+
+Array = npt.NDArray[Any]
+OnProgress = Callable[[int], None]
+
+# Enough that a network is asked for thousands of positions at once, and that what a batch costs
+# apart from its games does not count; few enough that the records stay small (a few megabytes).
+LANES = 8192
+
+
+def result_type(players: int) -> np.dtype[Any]:
+    """Returns the record of one game's result; its arrays are by agent, not by seat."""
+    return np.dtype(
+        [
+            ("first_dealer", np.int8),  # the agent that dealt first
+            ("winner", np.int8),  # the agent that won
+            ("deals", np.int16),  # the last counted too, however short
+            ("scores", np.int16, (players,)),
+            ("points", np.int16, (players, 4, 2)),  # pegged, by Source and Role
+            # Points of hands as dealer, hands as pone, and cribs, all of them, counted or not.
+            ("worth", np.int16, (players, 3)),
+        ]
+    )
+
+
+def play_games(
+    agents: Sequence[Agent],
+    seats: npt.ArrayLike,
+    seeds: npt.NDArray[np.uint64],
+    rules: Rules | None = None,
+    lanes: int = LANES,
+    on_progress: OnProgress | None = None,
+) -> Array:
+    """Plays one game for each seed; seat 0 deals first in all of them.
+
+    House players move inside the compiled loop; any other agent is asked once for all the games of
+    a chunk in which it is to act.
+
+    Args:
+        agents: Who plays, one a seat; one agent may hold several places.
+        seats: (G, players) or (players,) ints: which of *agents* sits at each seat.
+        seeds: (G,) lane seeds: they give the cards, and by role the luck of who draws.
+        rules: The rules of all games.
+        lanes: How many games are played at a time; no result depends on it.
+        on_progress: Told now and then how many more games have ended.
+
+    Returns:
+        (G,) records of `result_type`.
+
+    Raises:
+        IllegalActionError: If an agent chooses an action that the rules do not allow, naming it.
+    """
+    rules = rules or Rules()
+    total = len(seeds)
+    sitting = np.broadcast_to(np.asarray(seats, np.int8), (total, rules.players))
+    if not np.array_equal(
+        np.sort(sitting, axis=1), np.broadcast_to(np.arange(len(agents)), sitting.shape)
+    ):
+        raise ValueError(f"seats: allowed is each of {len(agents)} agents once a game")
+    results = np.zeros(total, result_type(rules.players))
+    for start in range(0, total, lanes):
+        part = slice(start, min(start + lanes, total))
+        games = Games(part.stop - start, rules, seeds[part], first_dealer=0)
+        _play_out(games, agents, sitting[part], on_progress or (lambda ended: None))
+        _collect(games, sitting[part], results[part])
+    return results
+
+
+def _play_out(
+    games: Games, agents: Sequence[Agent], seats: npt.NDArray[np.int8], on_progress: OnProgress
+) -> None:
+    """Plays every game of a batch to its end. Changes *games*."""
+    # The same policy at two places is asked for both at once.
+    policies = [agent.policy for agent in agents]
+    asked = np.array([next(i for i, p in enumerate(policies) if p is q) for q in policies])
+    askers = asked[seats]
+    bots = np.array([agent.bot for agent in agents], np.int8)[seats]
+    any_bot = bool((bots != OUTSIDE).any())
+    lanes = np.arange(len(games))
+    while True:
+        if any_bot:
+            games.play_bots(bots, lanes)
+        still_on = lanes[~games.over[lanes]]
+        if len(still_on) < len(lanes):
+            on_progress(len(lanes) - len(still_on))
+        lanes = still_on
+        if not len(lanes):
+            return
+        asker = askers[lanes, games.turn[lanes]]
+        for number in np.unique(asker):
+            agent = agents[number]
+            theirs = lanes[asker == number]
+            actions = agent.policy(
+                games.observe(lanes=theirs),
+                games.action_masks(lanes=theirs),
+                games.luck(theirs),
+            )
+            try:
+                games.apply(actions, theirs)
+            except IllegalActionError as error:
+                raise IllegalActionError(f"agent {agent.name}: {error}") from None
+
+
+def _collect(games: Games, seats: npt.NDArray[np.int8], results: Array) -> None:
+    """Writes the results of a batch that has been played out. Changes *results*."""
+    seat_of = np.argsort(seats, axis=1)
+    lanes = np.arange(len(games))[:, None]
+    results["first_dealer"] = seats[:, 0]
+    results["winner"] = seats[lanes[:, 0], games.winner]
+    results["deals"] = games.records["deal_number"] + 1
+    results["scores"] = games.scores[lanes, seat_of]
+    results["points"] = games.points[lanes, seat_of]
+    results["worth"] = games.records["worth_totals"][lanes, seat_of]
+
+
+def limit_threads() -> None:
+    """Makes torch, if it is loaded later, use one thread unless OMP_NUM_THREADS says otherwise.
+
+    For programs that play matches: two threads on two busy cores are many times slower than one.
+    """
+    os.environ.setdefault("OMP_NUM_THREADS", "1")
+
+
+@contextmanager
+def progress_bar(title: str, games: int) -> Iterator[OnProgress]:
+    """Shows a progress bar on standard error while games are played, if that is a terminal.
+
+    Yields:
+        What `play_games` takes as *on_progress*.
+    """
+    console = Console(stderr=True)
+    if not console.is_terminal:
+        yield lambda ended: None
+        return
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn())
+    with Progress(*columns, TimeRemainingColumn(), console=console, transient=True) as bar:
+        task = bar.add_task(title, total=games)
+
+        def advance(ended: int) -> None:
+            bar.advance(task, ended)
+
+        yield advance
