@@ -1,0 +1,1 @@
+"""How a network learns cribbage: PPO self-play from configuration files."""
