@@ -1,7 +1,7 @@
 """Makes the tables of `crib_env/data` anew.
 
     python -m crib_env.make_tables hands    points of ranks in the show; exact, seconds
-    python -m crib_env.make_tables cribs    expected cribs by pair thrown; about five minutes
+    python -m crib_env.make_tables cribs    expected cribs by pair thrown; about ten minutes
 
 Each file is written whole or not at all. The kernels here run on tables passed to them, not on the
 ones they are about to replace.
@@ -19,7 +19,7 @@ import numpy.typing as npt
 
 from crib_env.bots import expected_discard, random_card, starter_total
 from crib_env.cards import ALL_CARDS, CARDS_OF_SUIT, NUM_CARDS, NUM_RANKS, NUM_SUITS, bit_of
-from crib_env.kernel import bit_count, kernel
+from crib_env.kernel import bit_count, kernel, lowest_bit
 from crib_env.luck import philox
 from crib_env.scoring import fifteens, pairs, runs
 from crib_env.tables import CRIB_SCALE
@@ -27,11 +27,9 @@ from crib_env.tables import CRIB_SCALE
 Array = npt.NDArray[Any]
 DATA = Path(__file__).parent / "data"
 
-SAMPLES = 100_000  # deals per pair thrown and iteration: a standard error of about 0.006 points
-FINAL_SAMPLES = 1_000_000  # 0.002 points
-SETTLED = (
-    0.04  # points: no entry moves more between iterations; about the noise of the largest of 182
-)
+DEALS = 20_000_000  # in each iteration, always the same: what moves is the throws, not the luck
+FINAL_DEALS = 200_000_000  # the rarest pair is thrown 31,556 times: a standard error below 0.02
+SETTLED = 0.015  # points: no entry moves more between iterations
 MOST_ITERATIONS = 20
 
 
@@ -58,36 +56,44 @@ def fill_points(size: int, out: Array) -> None:
 
 
 @kernel
-def crib_total(low: int, high: int, table: Array, sign: int, samples: int, seed: int) -> int:
-    """Returns the crib summed over starters and *samples* deals, one pair of ranks being thrown.
+def play_deals(
+    own: Array, other: Array, deals: int, seed: int, totals: Array, counts: Array
+) -> None:
+    """Deals to two players who throw by *own* and *other*, and adds up what the crib is worth.
 
-    The other's six cards come from the rest of the pack; it throws by exact expectation with
-    *table* and *sign* (`bots.expected_discard`). Each sample is the sum over the 44
-    cards left to turn.
+    What is thrown tells of the hand that it is thrown from: four and five go to the other's crib
+    from hands that hold no three or six, and meet them there. So whole deals are played, not a pair
+    with a pack that lacks nothing else.
+
+    Args:
+        own: Expected crib by pair thrown to one's own crib, (13, 13) int64.
+        other: The same to the other's crib.
+        deals: How many deals.
+        seed: Their luck.
+        totals: (2, 13, 13) int64, by dealer and pone, then the ranks thrown, lower first: points
+            summed over the 40 cards that may be turned. Changed.
+        counts: (2, 13, 13) int64, how many were thrown. Changed.
     """
-    total = 0
-    for sample in range(samples):
-        # Suits of the pair, then the other's six cards; one block is four draws.
-        words = philox(sample, 0, 16 * low + high, seed, 0, 0)
-        first_suit = words[0] & 3
-        second_suit = words[1] & 3
-        if low == high:
-            second_suit = (first_suit + 1 + words[1] % 3) & 3
-        pair = bit_of(4 * low + first_suit) | bit_of(4 * high + second_suit)
-        pack = ALL_CARDS & ~pair
-        hand = 0
-        block = 1
-        while bit_count(hand) < 6:
-            words = philox(sample, block, 16 * low + high, seed, 0, 0)
-            block += 1
+    for deal in range(deals):
+        pack = ALL_CARDS
+        drawn = 0
+        first = 0
+        for block in range(3):
+            words = philox(deal, block, 0, seed, 0, 0)
             for word in words:
-                if bit_count(hand) < 6:
-                    card = bit_of(random_card(pack, word))
-                    hand |= card
-                    pack ^= card
-        thrown = expected_discard(hand, 0, table, sign)
-        total += crib_over_starters(pair | thrown, pack)
-    return total
+                card = bit_of(random_card(pack, word))
+                pack ^= card
+                drawn += 1
+                if drawn <= 6:
+                    first |= card
+        second = ALL_CARDS & ~pack & ~first
+        thrown = expected_discard(first, 0, own, 1), expected_discard(second, 0, other, -1)
+        points = crib_over_starters(thrown[0] | thrown[1], pack)
+        for role in range(2):
+            low = lowest_bit(thrown[role]) >> 2
+            high = lowest_bit(thrown[role] & (thrown[role] - 1)) >> 2
+            totals[role, low, high] += points
+            counts[role, low, high] += 1
 
 
 @kernel
@@ -101,51 +107,42 @@ def crib_over_starters(crib: int, pack: int) -> int:
     return total
 
 
-def crib_table(other_table: Array, sign: int, samples: int, seed: int) -> Array:
-    """Returns the expected crib by pair thrown, (13, 13) int32 in 1/CRIB_SCALE points.
+def crib_tables(own: Array, other: Array, deals: int, seed: int) -> tuple[Array, Array]:
+    """Returns expected cribs by pair thrown, own and other's, (13, 13) int64 in 1/CRIB_SCALE.
 
     Args:
-        other_table: The table by which the other throws.
-        sign: 1 if the crib is the other's, -1 if it is one's own.
-        samples: Deals for each pair.
+        own: The table by which the dealer throws.
+        other: The table by which pone throws.
+        deals: How many deals are played.
         seed: Their luck.
     """
-    starters = NUM_CARDS - 8
-    table = np.zeros((NUM_RANKS, NUM_RANKS), np.int32)
-    for low in range(NUM_RANKS):
-        for high in range(low, NUM_RANKS):
-            total = crib_total(low, high, other_table, sign, samples, seed)
-            table[low, high] = table[high, low] = round(CRIB_SCALE * total / (samples * starters))
-    return table
+    totals = np.zeros((2, NUM_RANKS, NUM_RANKS), np.int64)
+    counts = np.zeros((2, NUM_RANKS, NUM_RANKS), np.int64)
+    play_deals(own, other, deals, seed, totals, counts)
+    upper = np.triu_indices(NUM_RANKS)
+    print(f"{deals} deals, the rarest pair thrown {counts[:, *upper].min()} times", flush=True)
+    starters = NUM_CARDS - 12
+    tables = np.rint(CRIB_SCALE * totals / (np.maximum(counts, 1) * starters)).astype(np.int64)
+    own, other = (np.triu(table) + np.triu(table, 1).T for table in tables)
+    return own, other
 
 
 def make_cribs() -> tuple[Array, Array]:
-    """Returns the expected own and other's crib, both seats throwing by the tables themselves.
+    """Returns the expected own and other's crib, both players throwing by the tables themselves.
 
     Starts without knowledge of the crib and iterates until no entry moves by SETTLED points, then
-    once more with more deals.
+    plays more deals, not seen before.
     """
     own = np.zeros((NUM_RANKS, NUM_RANKS), np.int64)
     other = np.zeros((NUM_RANKS, NUM_RANKS), np.int64)
-    for iteration in range(MOST_ITERATIONS + 1):
-        moved = np.inf
-        last = iteration == MOST_ITERATIONS
-        samples = FINAL_SAMPLES if last else SAMPLES
+    for iteration in range(MOST_ITERATIONS):
         before = own, other
-        own = crib_table(before[1], -1, samples, 2 * iteration).astype(np.int64)
-        other = crib_table(before[0], 1, samples, 2 * iteration + 1).astype(np.int64)
+        own, other = crib_tables(own, other, DEALS, 1)
         moved = max(abs(own - before[0]).max(), abs(other - before[1]).max()) / CRIB_SCALE
-        print(
-            f"iteration {iteration}: {samples} deals a pair, largest move {moved:.3f} points",
-            flush=True,
-        )
-        if moved < SETTLED and not last:
-            own, other = (
-                crib_table(other, -1, FINAL_SAMPLES, 2 * MOST_ITERATIONS).astype(np.int64),
-                crib_table(own, 1, FINAL_SAMPLES, 2 * MOST_ITERATIONS + 1).astype(np.int64),
-            )
+        print(f"iteration {iteration}: largest move {moved:.3f} points", flush=True)
+        if moved < SETTLED:
             break
-    return own, other
+    return crib_tables(own, other, FINAL_DEALS, 2)
 
 
 def make_hands() -> tuple[Array, Array]:

@@ -13,6 +13,7 @@ import tyro
 
 from agents.checkpoint import CheckpointError
 from train.config import ConfigError, TrainConfig, load_config
+from train.ppo import DivergedError
 from train.run import free_folder, resume_command, resume_run, run, start_run
 
 USAGE = """\
@@ -93,6 +94,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except KeyboardInterrupt:
         print(f"train: interrupted; to go on: {resume_command(folder)}", file=sys.stderr)
         return 130
+    except DivergedError as error:
+        print(
+            f"train: {error}: try a smaller learning_rate; the checkpoints in {folder} are whole",
+            file=sys.stderr,
+        )
+        return 1
     except OSError as error:
         print(f"train: {error}; to go on: {resume_command(folder)}", file=sys.stderr)
         return 1

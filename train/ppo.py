@@ -7,6 +7,7 @@ The return of a decision is what its seat gains on the other until the end of th
 
 from __future__ import annotations
 
+import math
 import time
 from dataclasses import asdict, dataclass
 
@@ -25,6 +26,10 @@ SEED_GAMES, SEED_WEIGHTS, SEED_MINIBATCHES, SEED_EVALUATION, SEED_REPORT = range
 
 # What Adam keeps for each parameter.
 ADAM_STATE = ("step", "exp_avg", "exp_avg_sq")
+
+
+class DivergedError(ArithmeticError):
+    """A loss or gradient that is no finite number: there is nothing to go on from."""
 
 
 @dataclass
@@ -78,7 +83,11 @@ def precision_of(config: TrainConfig) -> str:
 
 
 def train_step(learner: Learner) -> dict[str, float]:
-    """Plays, learns once from what was played, and returns the metrics. Changes *learner*."""
+    """Plays, learns once from what was played, and returns the metrics. Changes *learner*.
+
+    Raises:
+        DivergedError: If a loss or gradient is not finite; *learner* is spoilt then.
+    """
     config = learner.config
     began = time.perf_counter()
     rollout = play_deals(
@@ -93,6 +102,9 @@ def train_step(learner: Learner) -> dict[str, float]:
     learning_rate = anneal(config.learning_rate, config.final_learning_rate, left)
     entropy_weight = anneal(config.entropy, config.final_entropy, left)
     metrics = update(learner, rollout, learning_rate, entropy_weight)
+    for name, value in metrics.items():
+        if not math.isfinite(value):
+            raise DivergedError(f"{name} is {value} after {learner.decisions:,} decisions")
     learner.decisions += len(rollout)
     learner.updates += 1
     seconds = time.perf_counter() - began

@@ -600,3 +600,18 @@ def test_a_run_without_a_folder_named_goes_to_runs_by_its_configuration_and_seed
         assert main([str(config), "--seed", "8"]) == 0
     assert {path.name for path in (tmp_path / "runs").iterdir()} == {"tiny-seed8", "tiny-seed8-2"}
     assert_same_run(tmp_path / "runs" / "tiny-seed8", tmp_path / "runs" / "tiny-seed8-2")
+
+
+def test_a_run_that_diverges_stops_with_one_line_and_leaves_whole_checkpoints(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder = tmp_path / "run"
+    arguments = ["configs/smoke.toml", "--folder", str(folder), "--learning-rate", "1e30"]
+    assert main([*arguments, "--precision", "float32"]) == 1
+    line = capsys.readouterr().err.strip().splitlines()[-1]
+    assert "learning_rate" in line
+    assert str(folder) in line
+    load_checkpoint(folder)
+    for row in (folder / "metrics.jsonl").read_text().splitlines():
+        assert "Infinity" not in row
+        assert "NaN" not in row
