@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from crib_env.batch import OUTSIDE
 from crib_env.bots import BOTS
+from crib_env.loops import OUTSIDE
 from crib_env.policy import BotPolicy, Policy, bot_number
 from crib_env.rules import Rules
 

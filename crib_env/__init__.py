@@ -6,11 +6,12 @@
 
 import gymnasium as _gymnasium
 
-from crib_env.batch import OUTSIDE, Games, IllegalActionError
+from crib_env.batch import Games, IllegalActionError
 from crib_env.bots import BOTS, Bot
 from crib_env.cards import card_text, cards_text, parse_card, parse_cards
 from crib_env.env import CribbageEnv
 from crib_env.game import Phase, Role, Source
+from crib_env.loops import OUTSIDE
 from crib_env.luck import lane_seed
 from crib_env.policy import BotPolicy, Policy
 from crib_env.position import Position

@@ -21,18 +21,11 @@ import numpy.typing as npt
 from gymnasium import spaces
 from gymnasium.error import ResetNeeded
 
-from crib_env.batch import (
-    ILLEGAL,
-    NOBODY,
-    OUTSIDE,
-    Games,
-    IllegalActionError,
-    next_all,
-    step_one,
-)
+from crib_env.batch import Games, IllegalActionError
 from crib_env.bots import BOTS
 from crib_env.cards import NO_CARD
 from crib_env.kernel import as_records
+from crib_env.loops import ILLEGAL, NOBODY, OUTSIDE, next_all, step_one
 from crib_env.luck import NUM_SEEDS, STREAM_OPPONENTS, check_seed, philox
 from crib_env.observation import observation_high
 from crib_env.policy import Policy, bot_number

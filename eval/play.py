@@ -17,7 +17,8 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
 from agents.agent import Agent
-from crib_env.batch import OUTSIDE, Games, IllegalActionError
+from crib_env.batch import Games, IllegalActionError
+from crib_env.loops import OUTSIDE
 from crib_env.rules import Rules
 
 Array = npt.NDArray[Any]

@@ -27,9 +27,10 @@ import tyro
 from rich.console import Console
 from rich.table import Table
 
-from crib_env.batch import Games, bot_actions
+from crib_env.batch import Games
 from crib_env.bots import RANDOM
 from crib_env.kernel import as_records
+from crib_env.loops import bot_actions
 from eval.provenance import ROOT, check_writable, origin, write_json
 
 LANES = 4096

@@ -18,10 +18,11 @@ from collections.abc import Iterator
 import numpy as np
 import numpy.typing as npt
 
-from crib_env.batch import Games, bot_actions
+from crib_env.batch import Games
 from crib_env.bots import Bot
 from crib_env.cards import NUM_CARDS
 from crib_env.kernel import as_records
+from crib_env.loops import bot_actions
 from crib_env.position import Position
 
 POSITIONS = 100_000

@@ -13,8 +13,8 @@ import torch
 from agents import make
 from agents.checkpoint import CheckpointError, checkpoint_path, save_checkpoint
 from agents.neural_agent import NetworkPolicy
-from crib_env.batch import OUTSIDE
 from crib_env.bots import BOTS, Bot
+from crib_env.loops import OUTSIDE
 from crib_env.rules import Rules
 from tests.learners import midway, small_config
 from train.ppo import Learner, new_learner, save, train_step

@@ -16,10 +16,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from crib_env.batch import OUTSIDE, Games, IllegalActionError
+from crib_env.batch import Games, IllegalActionError
 from crib_env.bots import Bot
 from crib_env.cards import NUM_CARDS, card_text
 from crib_env.game import Phase
+from crib_env.loops import OUTSIDE
 from crib_env.luck import lane_seed
 from crib_env.rules import Rules
 from tests.tabletop import random_actions, sets

@@ -16,11 +16,12 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from crib_env.batch import OUTSIDE, Games
+from crib_env.batch import Games
 from crib_env.bots import Bot, bot_move, random_card
 from crib_env.cards import card_set, card_text, cards_in, parse_card, parse_cards
 from crib_env.game import Phase, Role, Source
 from crib_env.kernel import COMPILED, as_records
+from crib_env.loops import OUTSIDE
 from crib_env.tables import CRIB_SCALE, OTHER_CRIB, OWN_CRIB
 from tests.golden_bots import choices, hashes
 from tests.referee import pegging_points, score_hand

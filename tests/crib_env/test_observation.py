@@ -8,9 +8,10 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from crib_env.batch import Games, new_records, observe_all, recall_all
+from crib_env.batch import Games, new_records
 from crib_env.game import Phase
 from crib_env.kernel import as_records
+from crib_env.loops import observe_all, recall_all
 from crib_env.observation import (
     layout,
     observation_high,

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from crib_env import Games
-from crib_env.batch import bot_actions
 from crib_env.bots import RANDOM
+from crib_env.loops import bot_actions
 from eval import speed
 
 KEYS = [
