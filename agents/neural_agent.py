@@ -141,11 +141,12 @@ def network_of(checkpoint: Checkpoint, rules: Rules) -> PolicyValueNet:
     """Returns the network of a checkpoint.
 
     Raises:
-        CheckpointError: If it was trained for other rules, or a weight is missing, of another shape
-            or not known.
+        CheckpointError: If it was trained for other rules or a lower target, or a weight is
+            missing, of another shape or not known.
     """
     trained = fields_of(Rules, checkpoint.rules, "the header's rules")
-    if (trained.players, trained.cards_dealt) != (rules.players, rules.cards_dealt):
+    same_game = (trained.players, trained.cards_dealt) == (rules.players, rules.cards_dealt)
+    if not same_game or rules.target > trained.target:
         raise CheckpointError(f"the checkpoint plays {trained}: asked for is {rules}")
     config = fields_of(NetworkConfig, checkpoint.network, "the header's network")
     # The weights drawn here are thrown away: torch's global generator shall not notice.

@@ -114,6 +114,8 @@ def checked_out(out: Array | None, shape: tuple[int, int], dtype: type) -> Array
         raise ValueError(
             f"out {out.dtype} of shape {out.shape}: allowed is {np.dtype(dtype)} of {shape}"
         )
+    if not (out.flags.c_contiguous and out.flags.writeable):
+        raise ValueError("out: allowed is a contiguous array that can be written to")
     return out
 
 
@@ -121,7 +123,8 @@ class Games:
     """A batch of *n* games, one a lane.
 
     Lane i plays the games of its own seed: it equals a single game with that seed. A finished lane
-    stays as it ended until `next_game` is called for it.
+    stays as it ended until `next_game` is called for it. What its properties return is the caller's
+    own: a copy of what stood there.
 
     Args:
         n: How many lanes, 1 or more.
@@ -142,8 +145,12 @@ class Games:
         first_dealer: FirstDealer = "alternate",
     ) -> None:
         """Starts the first game of every lane."""
-        if n < 1:
-            raise ValueError(f"n={n}: allowed is 1 or more lanes")
+        whole = isinstance(n, (int, np.integer)) and n is not True  # type: ignore[redundant-expr]  # of users
+        if not whole or n < 1:
+            raise ValueError(f"n={n!r}: allowed is a whole number of lanes, 1 or more")
+        if not (rules is None or isinstance(rules, Rules)):
+            raise ValueError(f"rules={rules!r}: allowed is a crib_env.Rules")
+        n = int(n)
         self.rules = rules or Rules()
         self.records = new_records(n, self.rules)
         self.records["first_dealer"] = first_dealer_code(first_dealer, self.rules)
@@ -201,7 +208,7 @@ class Games:
     @property
     def turn(self) -> npt.NDArray[np.int8]:
         """The seat to act, (N,) int8; meaningless where the game is over."""
-        return self.records["turn"]
+        return self.records["turn"].copy()
 
     @property
     def over(self) -> npt.NDArray[np.bool_]:
@@ -212,17 +219,17 @@ class Games:
     @property
     def winner(self) -> npt.NDArray[np.int8]:
         """The side that has won, -1 before, (N,) int8."""
-        return self.records["winner"]
+        return self.records["winner"].copy()
 
     @property
     def scores(self) -> npt.NDArray[np.int16]:
         """The score of each side, (N, sides) int16, at most the target."""
-        return self.records["scores"][:, : self.rules.sides]
+        return self.records["scores"][:, : self.rules.sides].copy()
 
     @property
     def points(self) -> npt.NDArray[np.int16]:
         """Points pegged in this game by seat, `Source` and `Role`, (N, players, 4, 2) int16."""
-        return self.records["points"][:, : self.rules.players]
+        return self.records["points"][:, : self.rules.players].copy()
 
     def _which(self, lanes: npt.ArrayLike | None) -> npt.NDArray[np.int64]:
         """Returns lanes as indices; a boolean array picks its true ones."""
@@ -238,7 +245,7 @@ class Games:
             raise ValueError(
                 f"lanes {chosen.dtype} of shape {chosen.shape}: allowed are ints in one row"
             )
-        chosen = chosen.astype(np.int64, copy=False)
+        chosen = chosen.astype(np.int64)
         if chosen.size and not (chosen.min() >= 0 and chosen.max() < len(self)):
             raise ValueError(
                 f"lanes {chosen.min()} to {chosen.max()}: allowed is 0 to {len(self) - 1}"
@@ -332,11 +339,14 @@ class Games:
         """
         which = self._which(lanes)
         chosen = np.atleast_1d(np.asarray(actions))
+        if chosen.shape == which.shape == (0,):
+            return
         if chosen.shape != which.shape or not np.issubdtype(chosen.dtype, np.integer):
             raise ValueError(
                 f"actions {chosen.dtype} of shape {chosen.shape}: allowed are ints of {which.shape}"
             )
-        chosen = chosen.astype(np.int64, copy=False)
+        # A copy: strided or read-only arrays would have kernels compiled anew for them.
+        chosen = chosen.astype(np.int64)
         if (
             lanes is not None
             and not np.all(which[1:] > which[:-1])
@@ -354,7 +364,7 @@ class Games:
         Args:
             lane: Which lane.
             action: The action.
-            player: The seat to act, if the line shall tell no more than it knows; by default every
+            player: The seat to whom the line shall tell no more than it knows; by default every
                 hand is open.
         """
         game = self.records[lane]
@@ -364,6 +374,8 @@ class Games:
         else:
             mask = self.action_masks(lanes=[lane])[0]
             allowed = cards_text(np.flatnonzero(mask))
+            if player is not None and player != game["turn"]:
+                allowed = f"none, seat {game['turn']} is to act"
         where = "" if len(self) == 1 else f" in lane {lane}"
         position = position_text(game, player)
         return f"illegal action {action} ({named}){where}: allowed: {allowed}; {position}"
@@ -374,7 +386,7 @@ class Games:
         Args:
             lanes: Which lanes; by default those whose game is over.
         """
-        next_all(self._games, self._which(self.over if lanes is None else lanes))
+        next_all(self._games, np.unique(self._which(self.over if lanes is None else lanes)))
 
     def play_bots(self, seats: npt.ArrayLike, lanes: npt.ArrayLike | None = None) -> None:
         """Lets house players act until a seat without one is to act, or the game is over.
@@ -384,14 +396,15 @@ class Games:
                 actions come from the caller.
             lanes: Which lanes; by default all.
         """
-        held = np.ascontiguousarray(
-            np.broadcast_to(np.asarray(seats, np.int8), (len(self), self.rules.players))
-        )
-        if not (held.min() >= OUTSIDE and held.max() < len(BOTS)):
+        given = np.asarray(seats)
+        if not np.issubdtype(given.dtype, np.integer):
+            raise ValueError(f"house players {given.dtype}: allowed are ints")
+        if not (given.min() >= OUTSIDE and given.max() < len(BOTS)):
             raise ValueError(
-                f"house player {held.min()} to {held.max()}: allowed is -1 to {len(BOTS) - 1}"
+                f"house player {given.min()} to {given.max()}: allowed is -1 to {len(BOTS) - 1}"
             )
-        play_bots(self._games, self._which(lanes), held)
+        held = np.broadcast_to(given.astype(np.int8), (len(self), self.rules.players))
+        play_bots(self._games, self._which(lanes), np.ascontiguousarray(held))
 
     def set_position(self, lane: int, position: Position) -> None:
         """Sets a lane to a position, replayed through the rule book; the lane's seed stays.
@@ -427,8 +440,9 @@ class Games:
 
         Args:
             players: Whose knowledge stays, one seat or one a lane.
-            seed: The luck of it, hashed with the lane in a stream of its own: redealt games have
-                other cards to come than any batch that began with this seed, this one included.
+            seed: The luck of it, another for each redeal; hashed with the lane in a stream of its
+                own: redealt games have other cards to come than any batch that began with this
+                seed, this one included.
             lanes: Which lanes; by default all.
         """
         which = self._which(lanes)

@@ -1,6 +1,6 @@
 """`CribbageEnv`: the Gymnasium environment, one seat against somebody who plays the other.
 
-It is a batch of one: every rule, mask and observation comes from `batch.py`. What stands here is
+It is a batch of one: every rule, mask and observation comes from `loops.py`. What stands here is
 Gymnasium's side alone: options, rewards, the end of an episode, and what an illegal action costs.
 """
 
@@ -28,7 +28,7 @@ from crib_env.kernel import as_records
 from crib_env.loops import ILLEGAL, NOBODY, OUTSIDE, next_all, step_one
 from crib_env.luck import NUM_SEEDS, STREAM_OPPONENTS, check_seed, philox
 from crib_env.observation import observation_high
-from crib_env.policy import Policy, bot_number
+from crib_env.policy import Policy, bot_number, checked_actions
 from crib_env.rules import Rules
 
 AGENT = 0
@@ -160,13 +160,15 @@ class CribbageEnv(gymnasium.Env[Observation, np.int64]):
         self,
         opponent: Opponent | Pool = "expert",
         reward: Literal["win", "points"] = "win",
-        rules: Rules | None = None,
+        rules: Rules | Mapping[str, Any] | None = None,
         first_dealer: Literal["alternate", "agent", "opponent", "cut"] = "alternate",
         illegal: Literal["forfeit", "raise"] = "forfeit",
         observation: Literal["vector", "dict"] = "vector",
         render_mode: None = None,
     ) -> None:
         """Checks the options; the first game begins with `reset`."""
+        if isinstance(rules, Mapping):
+            rules = Rules(**rules)  # as an environment's specification holds them in JSON
         if not (rules is None or isinstance(rules, Rules)):
             raise ValueError(f"rules={rules!r}: allowed is a crib_env.Rules")
         for name, value, allowed in (
@@ -298,7 +300,7 @@ class CribbageEnv(gymnasium.Env[Observation, np.int64]):
         """Applies an action that is a card, or NO_CARD, and plays on until the agent is to act.
 
         Returns:
-            The observation, the info, and the turn as `batch.answer` tells it.
+            The observation, the info, and the turn as `loops.answer` tells it.
         """
         observation = np.empty(self._size, np.uint8)
         mask = np.empty(self._num_actions, np.int8)
@@ -324,14 +326,20 @@ class CribbageEnv(gymnasium.Env[Observation, np.int64]):
 
         Raises:
             IllegalActionError: If it chooses another one; the episode is void.
+            ValueError: If it chooses no whole number; the episode is void.
         """
         games = self.games
         masks = games.action_masks(seat)
         assert self._policy is not None
-        action = int(self._policy(games.observe(seat), masks, games.luck())[0])
+        # Should the policy raise, or Ctrl-C stop it, the episode is over: it is the opponent's
+        # turn, and the next step must not play the opponent's cards.
+        self._over = True
+        # A copy of the mask: what the policy writes there does not make an action legal.
+        chosen = self._policy(games.observe(seat), masks.copy(), games.luck())
+        action = int(checked_actions(chosen, 1, self._name)[0])
         if not (0 <= action < self._num_actions and masks[0, action]):
-            self._over = True
             raise IllegalActionError(f"opponent {self._name}: {games.illegal_text(0, action)}")
+        self._over = False
         return action
 
     def _refuse(self, action: int) -> Step:
@@ -398,7 +406,7 @@ def _member(opponent: Any) -> Member:
     """
     if isinstance(opponent, str) and opponent in BOTS:
         return opponent, bot_number(opponent), None
-    if callable(opponent):
+    if callable(opponent) and not isinstance(opponent, type):
         name = getattr(opponent, "name", getattr(opponent, "__name__", type(opponent).__name__))
         return str(name), OUTSIDE, opponent
     raise ValueError(_opponent_text(opponent))

@@ -111,9 +111,11 @@ RECORD = np.dtype(
         ("count", np.int8),
         ("pile_size", np.int8),
         ("gone", np.int8),  # who said go in this count, a bit by seat
+        # Under ALTERNATE: the seat that dealt the lane's first game.
+        ("first_cut", np.int8),
         # Fills the last word: every byte of a record is written, so that records that are alike are
         # alike byte by byte, copies included. A test looks for holes.
-        ("spare", np.int8, (2,)),
+        ("spare", np.int8),
     ],
     align=True,
 )
@@ -154,7 +156,8 @@ class Game(Protocol):
     count: int
     pile_size: int
     gone: int
-    spare: Any
+    first_cut: int
+    spare: int
 
 
 @kernel
@@ -206,8 +209,11 @@ def start_game(game: Game) -> None:
     elif game.first_dealer == CUT:
         game.dealer = cut_for_deal(game, game.game_number)
     else:
-        # The first game of a lane is cut for, so that many lanes do not all begin alike (R3).
-        game.dealer = (cut_for_deal(game, 0) + game.game_number) % game.players
+        # The first game of a lane is cut for, so that many lanes do not all begin alike (R3). The
+        # cut is kept: games go on alternating where the seed is changed in between.
+        if game.game_number == 0:
+            game.first_cut = cut_for_deal(game, 0)
+        game.dealer = (game.first_cut + game.game_number) % game.players
     deal(game)
 
 

@@ -28,7 +28,7 @@ from crib_env.game import (
     start_game,
 )
 from crib_env.kernel import bit_count, kernel
-from crib_env.luck import STREAM_REDEAL, philox
+from crib_env.luck import STREAM_POSITION, STREAM_REDEAL, philox
 from crib_env.observation import (
     observe,
     observe_privileged,
@@ -308,13 +308,13 @@ def lay_out(
     pack = ((1 << NUM_CARDS) - 1) & ~dealt
     block = 0
     if starter == NO_CARD:
-        words = philox(block, 0, game.game_number, STREAM_REDEAL, game.seed[0], game.seed[1])
+        words = philox(block, 0, game.game_number, STREAM_POSITION, game.seed[0], game.seed[1])
         starter = random_card(pack, words[0])
         block += 1
     game.starter = starter
     pack &= ~bit_of(starter)
     for _ in range(game.crib_from_pack):
-        words = philox(block, 0, game.game_number, STREAM_REDEAL, game.seed[0], game.seed[1])
+        words = philox(block, 0, game.game_number, STREAM_POSITION, game.seed[0], game.seed[1])
         card = bit_of(random_card(pack, words[0]))
         game.crib |= card
         pack ^= card

@@ -121,8 +121,12 @@ def crib_tables(own: Array, other: Array, deals: int, seed: int) -> tuple[Array,
     play_deals(own, other, deals, seed, totals, counts)
     upper = np.triu_indices(NUM_RANKS)
     print(f"{deals} deals, the rarest pair thrown {counts[:, *upper].min()} times", flush=True)
+    if counts[:, *upper].min() == 0:
+        raise RuntimeError(f"a pair is never thrown in {deals} deals: play more")
     starters = NUM_CARDS - 12
-    tables = np.rint(CRIB_SCALE * totals / (np.maximum(counts, 1) * starters)).astype(np.int64)
+    below = np.tril_indices(NUM_RANKS, -1)
+    counts[:, *below] = 1  # pairs are entered lower rank first
+    tables = np.rint(CRIB_SCALE * totals / (counts * starters)).astype(np.int64)
     own, other = (np.triu(table) + np.triu(table, 1).T for table in tables)
     return own, other
 
@@ -142,6 +146,8 @@ def make_cribs() -> tuple[Array, Array]:
         print(f"iteration {iteration}: largest move {moved:.3f} points", flush=True)
         if moved < SETTLED:
             break
+    else:
+        raise RuntimeError(f"the tables have not settled in {MOST_ITERATIONS} iterations")
     return crib_tables(own, other, FINAL_DEALS, 2)
 
 

@@ -42,6 +42,26 @@ class Policy(Protocol):
         ...
 
 
+def checked_actions(actions: Any, n: int, name: str) -> npt.NDArray[np.int64]:
+    """Returns what a policy has chosen as (N,) int64.
+
+    Args:
+        actions: What the policy returned.
+        n: How many positions it was asked for.
+        name: The policy's name, for the message.
+
+    Raises:
+        ValueError: If it is anything but *n* whole numbers.
+    """
+    chosen = np.asarray(actions)
+    if chosen.shape != (n,) or not np.issubdtype(chosen.dtype, np.integer):
+        raise ValueError(
+            f"policy {name}: chose {chosen.dtype} of shape {chosen.shape}: allowed are ints "
+            f"of shape ({n},)"
+        )
+    return chosen.astype(np.int64)
+
+
 class BotPolicy:
     """A house player as a policy: plays from the observation what it plays in the compiled loops.
 
@@ -69,12 +89,14 @@ class BotPolicy:
         """Returns the house player's cards, (N,) int64; 0 where the game is over (see `Policy`).
 
         Raises:
-            ValueError: If the observations are not of this player's rules.
+            ValueError: If the observations are not of the length that this player's rules give.
         """
         if observations.ndim != 2 or observations.shape[1] != self._size:
             raise ValueError(
                 f"observations of shape {observations.shape}: allowed is (N, {self._size})"
             )
+        # A copy: strided or read-only arrays would have kernels compiled anew for them.
+        observations = np.array(observations, np.uint8, order="C")
         games: npt.NDArray[Any] = as_records(new_records(len(observations), self.rules))
         recall_all(observations, games)
         words = np.stack([luck & np.uint64(WORD), luck >> np.uint64(32)], axis=1).astype(np.uint32)

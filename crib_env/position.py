@@ -31,6 +31,14 @@ class Position:
     plays: Sequence[int] = ()
     """The cards laid so far, in order."""
 
+    def __post_init__(self) -> None:
+        """Turns arrays and other iterables into tuples, so that they can be read more than once."""
+        for name in ("hands", "discards"):
+            rows = tuple(tuple(row) for row in getattr(self, name))
+            object.__setattr__(self, name, rows)
+        for name in ("scores", "plays"):
+            object.__setattr__(self, name, tuple(getattr(self, name)))
+
     def check(self, rules: Rules) -> None:
         """Raises ValueError, in one line, for what no deal under *rules* can be.
 

@@ -102,12 +102,14 @@ class Rules:
             scheme: A name of `MATCH_POINTS`, or (win, skunk, double, triple).
 
         Raises:
-            ValueError: If the scheme is unknown.
+            ValueError: If the scheme is unknown or not of four numbers.
         """
         if isinstance(scheme, str):
             if scheme not in MATCH_POINTS:
                 raise ValueError(f"match points {scheme!r}: allowed are {', '.join(MATCH_POINTS)}")
             scheme = MATCH_POINTS[scheme]
+        if len(scheme) != 4:
+            raise ValueError(f"match points {scheme}: allowed are four: win, skunk, double, triple")
         return scheme[self.skunk_level(loser_score)]
 
 

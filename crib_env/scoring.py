@@ -24,7 +24,7 @@ FIFTEEN = 15
 THIRTY_ONE = 31
 
 # Fifteens, pairs and runs of five and of four ranks, in any order, addressed as digits to the base
-# 13. Made from the functions below by `python -m crib_env.tables hands`; a test makes them again.
+# 13. Made from the functions below by `python -m crib_env.make_tables hands`; tested anew.
 with np.load(Path(__file__).parent / "data" / "hands.npz") as _tables:
     POINTS_OF_FIVE = _tables["points_of_five"]
     POINTS_OF_FOUR = _tables["points_of_four"]

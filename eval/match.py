@@ -26,7 +26,7 @@ from crib_env.loops import OUTSIDE
 from crib_env.luck import check_seed
 from crib_env.rules import Rules
 from eval.play import LANES, OnProgress, limit_threads, play_games, progress_bar
-from eval.provenance import check_writable, origin, write_json
+from eval.provenance import check_writable, keep_json, origin
 from eval.stats import Estimate, mean_estimate, pair_rate
 
 Array = npt.NDArray[Any]
@@ -170,6 +170,7 @@ def play_match(
         ValueError: If *games* is odd or below 2, or the seed is out of range.
     """
     check_games(games)
+    games, seed = int(games), check_seed(seed)
     rules = rules or Rules()
     pairs = games // 2
     seeds = np.repeat(lane_seeds(seed, pairs), 2)
@@ -346,12 +347,16 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except KeyboardInterrupt:
         print("eval.match: interrupted, nothing written", file=sys.stderr)
         return 130
-    if options.json:
-        write_json(options.json, result.to_json() | origin("eval.match", arguments))
+    except MemoryError:
+        print(f"eval.match: games={options.games}: more than memory holds", file=sys.stderr)
+        return 2
     # Names and intervals hold brackets, which are no markup.
     console = Console(markup=False, highlight=False)
     console.print(match_table(result))
     console.print(match_text(result))
+    if options.json:
+        about = origin("eval.match", arguments)
+        return keep_json(options.json, result.to_json() | about, "eval.match")
     return 0
 
 

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import platform
 import shlex
 import subprocess
+import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -75,13 +77,33 @@ def check_writable(path: Path) -> None:
     Raises:
         ValueError: If it cannot.
     """
-    folder = path.absolute().parent
+    folder = path.resolve().parent
     if not folder.is_dir():
         raise ValueError(f"{path}: there is no folder {folder}")
-    if path.is_dir():
-        raise ValueError(f"{path}: is a folder, not a file")
-    if not os.access(folder, os.W_OK):
-        raise ValueError(f"{path}: the folder {folder} cannot be written to")
+    if path.exists() and not path.is_file():
+        raise ValueError(f"{path}: is there and is no file")
+    scratch = _scratch(path)
+    try:
+        scratch.touch(exist_ok=False)
+        scratch.unlink()
+    except OSError as error:
+        raise ValueError(f"{path}: cannot be written: {error.strerror}") from None
+
+
+def _scratch(path: Path) -> Path:
+    """Returns where a file is written before it takes its place, links followed to the end."""
+    target = path.resolve()
+    return target.with_name(f".{target.name}.{os.getpid()}")
+
+
+def keep_json(path: Path, result: Mapping[str, Any], program: str) -> int:
+    """Writes a command line's result and returns the exit status: 0, or 1 if it cannot."""
+    try:
+        write_json(path, result)
+    except OSError as error:
+        print(f"{program}: {path}: not written: {error.strerror}", file=sys.stderr)
+        return 1
+    return 0
 
 
 def write_json(path: Path, result: Mapping[str, Any]) -> None:
@@ -91,12 +113,13 @@ def write_json(path: Path, result: Mapping[str, Any]) -> None:
         OSError: If it cannot be written; what was there before is still there.
     """
     text = json.dumps(result, indent=2, allow_nan=False) + "\n"
-    scratch = path.with_name(f".{path.name}.{os.getpid()}")
+    scratch = _scratch(path)
     try:
         with scratch.open("x", encoding="utf-8") as file:
             file.write(text)
             file.flush()
             os.fsync(file.fileno())
-        scratch.replace(path)
+        scratch.replace(path.resolve())
     finally:
-        scratch.unlink(missing_ok=True)
+        with contextlib.suppress(OSError):
+            scratch.unlink(missing_ok=True)

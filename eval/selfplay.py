@@ -27,7 +27,7 @@ from crib_env.luck import check_seed
 from crib_env.rules import Rules
 from eval.match import HOUSE
 from eval.play import LANES, OnProgress, limit_threads, play_games, progress_bar
-from eval.provenance import check_writable, origin, write_json
+from eval.provenance import check_writable, keep_json, origin
 from eval.stats import Estimate, game_rate, mean_estimate, ratio_estimate
 
 Array = npt.NDArray[Any]
@@ -213,8 +213,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except KeyboardInterrupt:
         print("eval.selfplay: interrupted, nothing written", file=sys.stderr)
         return 130
-    if options.json:
-        write_json(options.json, result.to_json() | origin("eval.selfplay", arguments))
+    except MemoryError:
+        print(f"eval.selfplay: games={options.games}: more than memory holds", file=sys.stderr)
+        return 2
     table = Table()
     table.add_column(f"{result.games:,} games, seed {result.seed}")
     table.add_column(f"{result.name} ({result.mode})", justify="right")
@@ -224,6 +225,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     console = Console(markup=False, highlight=False)
     console.print(table)
     console.print(f"[low, high] are 95 % intervals over games; {result.seconds:.1f} seconds")
+    if options.json:
+        about = origin("eval.selfplay", arguments)
+        return keep_json(options.json, result.to_json() | about, "eval.selfplay")
     return 0
 
 

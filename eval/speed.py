@@ -31,7 +31,7 @@ from crib_env.batch import Games
 from crib_env.bots import RANDOM
 from crib_env.kernel import as_records
 from crib_env.loops import bot_actions
-from eval.provenance import ROOT, check_writable, origin, write_json
+from eval.provenance import ROOT, check_writable, keep_json, origin
 
 LANES = 4096
 LARGEST = (1 << 64) - 1
@@ -288,14 +288,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print("eval.speed: interrupted, nothing written", file=sys.stderr)
         return 130
     result |= origin("eval.speed", arguments)
-    if options.json:
-        write_json(options.json, result)
     table = Table("", "median")
     table.columns[1].justify = "right"
     for name, value in result.items():
         table.add_row(name, _figure(value) if isinstance(value, float) else str(value))
     Console(markup=False, highlight=False).print(table)
-    return 0
+    return keep_json(options.json, result, "eval.speed") if options.json else 0
 
 
 def _measure(options: Options) -> dict[str, Any]:

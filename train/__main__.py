@@ -47,8 +47,8 @@ class ResumeArguments:
 def main(arguments: Sequence[str] | None = None) -> int:
     """Runs the command line and returns its exit status.
 
-    0 if finished or stopped by ``--stop-after``, 1 if a file could not be written, 2 if refused,
-    130 if stopped by hand.
+    0 if finished or stopped by ``--stop-after``, 1 if a file could not be written or the run
+    diverged, 2 if refused, 130 if stopped by hand.
     """
     words = sys.argv[1:] if arguments is None else list(arguments)
     if not words or words in (["-h"], ["--help"]):
@@ -84,6 +84,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except (ConfigError, CheckpointError, OSError) as error:
         print(f"train: {error}", file=sys.stderr)
         return 2
+    except MemoryError:
+        print("train: games or hidden_size: more than memory holds", file=sys.stderr)
+        return 2
     except KeyboardInterrupt:
         print("train: interrupted, nothing learned yet", file=sys.stderr)
         return 130
@@ -99,6 +102,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
             f"train: {error}: try a smaller learning_rate; the checkpoints in {folder} are whole",
             file=sys.stderr,
         )
+        return 1
+    except MemoryError:
+        print("train: games, minibatch or hidden_size: more than memory holds", file=sys.stderr)
         return 1
     except OSError as error:
         print(f"train: {error}; to go on: {resume_command(folder)}", file=sys.stderr)

@@ -10,14 +10,18 @@ from __future__ import annotations
 import math
 import time
 from dataclasses import asdict, dataclass
+from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 import torch
 from torch import Tensor
 
-from agents.checkpoint import Checkpoint, check_keys, check_tensors, fields_of
+from agents.checkpoint import Checkpoint, CheckpointError, check_keys, check_tensors, fields_of
 from agents.network import MaskedCategorical, NetworkConfig, PolicyValueNet
-from crib_env import Games, Rules, lane_seed
+from crib_env import Games, Phase, Rules, lane_seed
+from crib_env.cards import NUM_CARDS
+from crib_env.game import RECORD
 from train.config import TrainConfig
 from train.rollout import Rollout, autocast, play_deals
 
@@ -78,7 +82,9 @@ def precision_of(config: TrainConfig) -> str:
     """Returns the arithmetic that the configuration asks for on this CPU."""
     if config.precision != "auto":
         return config.precision
-    native = torch.cpu._is_avx512_bf16_supported() or torch.cpu._is_amx_tile_supported()
+    # torch says so by names of its own alone; where it drops them, the answer is no.
+    asked = ("_is_avx512_bf16_supported", "_is_amx_tile_supported")
+    native = any(getattr(torch.cpu, name, lambda: False)() for name in asked)
     return "bfloat16" if native else "float32"
 
 
@@ -232,9 +238,33 @@ def restore(checkpoint: Checkpoint, config: TrainConfig) -> Learner:
         learner.optimizer.state[parameter] = {
             key: moments[f"{name}.{key}"].clone() for key in ADAM_STATE if learner.updates
         }
-    records = checkpoint.tensors["games"].numpy()
-    learner.games.records[:] = records.view(learner.games.records.dtype)
+    records = checkpoint.tensors["games"].numpy().view(RECORD)
+    _check_records(records, learner.games.records)
+    learner.games.records[:] = records
     return learner
+
+
+def _check_records(records: npt.NDArray[Any], like: npt.NDArray[Any]) -> None:
+    """Refuses games that kernels, which check nothing, must not be given.
+
+    Raises:
+        CheckpointError: Naming the field.
+    """
+    for name in ("players", "sides", "cards_dealt", "num_discards", "crib_from_pack", "target"):
+        if not np.array_equal(records[name], like[name]):
+            raise CheckpointError(f"the checkpoint's games have another {name!r}")
+    players = like["players"][0]
+    whole = (
+        ("phase", records["phase"] == Phase.DISCARD),
+        ("dealer", (records["dealer"] >= 0) & (records["dealer"] < players)),
+        ("turn", records["turn"] == (records["dealer"] + 1) % players),
+        ("held", (records["held"][:, :players] == like["cards_dealt"][0]).all(axis=1)),
+        ("starter", (records["starter"] >= 0) & (records["starter"] < NUM_CARDS)),
+        ("num_plays", records["num_plays"] == 0),
+    )
+    for name, right in whole:
+        if not right.all():
+            raise CheckpointError(f"the checkpoint's games do not begin a deal: {name!r}")
 
 
 def _tensors_like(learner: Learner) -> dict[str, Tensor]:

@@ -34,6 +34,7 @@ from agents.checkpoint import (
 from agents.neural_agent import NetworkPolicy
 from crib_env import lane_seed
 from eval.match import MatchResult, play_match
+from eval.play import OnProgress, progress_bar
 from eval.provenance import origin, write_json
 from train.config import TrainConfig, config_from
 from train.metrics import MetricsLog
@@ -188,11 +189,19 @@ def _agent(learner: Learner, name: str) -> Agent:
     return Agent(name, policy, mode=config.evaluation_mode)
 
 
-def _match(learner: Learner, opponent: str, games: int, stream: int, name: str) -> MatchResult:
+def _match(
+    learner: Learner,
+    opponent: str,
+    games: int,
+    stream: int,
+    name: str,
+    on_progress: OnProgress | None = None,
+) -> MatchResult:
     """Plays the network against a house player, on cards that training never deals."""
     rules = learner.config.rules
     seed = lane_seed(learner.config.seed, stream)
-    return play_match(_agent(learner, name), make(opponent, rules), games, seed, rules)
+    agent = _agent(learner, name)
+    return play_match(agent, make(opponent, rules), games, seed, rules, on_progress=on_progress)
 
 
 def _evaluate(learner: Learner) -> dict[str, float]:
@@ -229,10 +238,12 @@ def _report(learner: Learner, folder: Path) -> None:
         print(f"trained; the agent is checkpoint:{folder}")
         return
     name = f"checkpoint:{folder}"
-    results = {
-        opponent: _match(learner, opponent, config.final_games, SEED_REPORT, name)
-        for opponent in config.opponents
-    }
+    results = {}
+    for opponent in config.opponents:
+        with progress_bar(f"against {opponent}", config.final_games) as on_progress:
+            results[opponent] = _match(
+                learner, opponent, config.final_games, SEED_REPORT, name, on_progress
+            )
     matches = [result.to_json() for result in results.values()]
     write_json(folder / "results.json", {"decisions": learner.decisions, "matches": matches})
     print(f"{name}, {config.evaluation_mode} mode, {config.final_games:,} games against each:")

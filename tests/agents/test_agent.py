@@ -57,9 +57,17 @@ def test_a_checkpoint_reads_scores_by_the_target_it_was_trained_for(
     learner: Learner, tmp_path: Path
 ) -> None:
     save_checkpoint(checkpoint_path(tmp_path, 1), save(learner))
-    policy = make(f"checkpoint:{tmp_path}", Rules(target=121)).policy
+    policy = make(f"checkpoint:{tmp_path}", Rules(target=31)).policy
     assert isinstance(policy, NetworkPolicy)
     assert torch.equal(policy.network.observation_scale, learner.network.observation_scale)
+
+
+def test_a_checkpoint_is_refused_where_scores_pass_those_it_was_trained_on(
+    learner: Learner, tmp_path: Path
+) -> None:
+    save_checkpoint(checkpoint_path(tmp_path, 1), save(learner))
+    with pytest.raises(ValueError, match=r"target=61.*target=121"):
+        make(f"checkpoint:{tmp_path}", Rules(target=121))
 
 
 def test_making_an_agent_leaves_torchs_generator_as_it_was(

@@ -20,7 +20,8 @@ from crib_env.batch import Games, IllegalActionError
 from crib_env.bots import Bot
 from crib_env.cards import NUM_CARDS, card_text
 from crib_env.game import Phase
-from crib_env.loops import OUTSIDE
+from crib_env.kernel import COMPILED
+from crib_env.loops import OUTSIDE, apply_all
 from crib_env.luck import lane_seed
 from crib_env.rules import Rules
 from tests.tabletop import random_actions, sets
@@ -402,3 +403,49 @@ def test_an_array_to_write_into_must_fit(shape: tuple[int, ...]) -> None:
             getattr(games, name)(out=np.zeros(shape, np.uint8))
     with pytest.raises(ValueError, match="out "):
         games.observe(out=np.zeros((3, games.observation_size)))  # type: ignore[arg-type]  # the test
+
+
+def test_first_deals_alternate_also_where_a_redeal_changed_the_seed() -> None:
+    games = Games(40, seed=3)
+    first = games.records["dealer"].copy()
+    games.redeal_hidden(0, seed=11)
+    games.next_game(np.arange(40))
+    np.testing.assert_array_equal(games.records["dealer"], 1 - first)
+
+
+def test_what_the_properties_return_is_a_copy() -> None:
+    games = Games(3, seed=1)
+    scores, turn, points = games.scores, games.turn, games.points
+    before = [array.copy() for array in (scores, turn, points)]
+    games.play_bots([1, 1])
+    for array, old in zip((scores, turn, points), before, strict=True):
+        np.testing.assert_array_equal(array, old)
+    scores[:] = 7
+    assert not (games.scores == 7).all()
+
+
+def test_strided_and_read_only_arrays_compile_nothing_anew() -> None:
+    games = Games(4, seed=1)
+    masks = games.action_masks()
+    pairs = np.stack([masks.argmax(axis=1), masks.argmax(axis=1)], axis=1)
+    compiled = len(getattr(apply_all, "signatures", ()))
+    games.apply(pairs[:, 0])
+    frozen = games.action_masks().argmax(axis=1)
+    frozen.flags.writeable = False
+    games.apply(frozen)
+    assert len(getattr(apply_all, "signatures", ())) == max(compiled, int(COMPILED))
+
+
+@pytest.mark.parametrize("n", [0, -1, True, 2.0, "2"])
+def test_a_number_of_lanes_that_is_none_is_refused(n: Any) -> None:
+    with pytest.raises(ValueError, match="n="):
+        Games(n)
+
+
+def test_nothing_to_do_is_done() -> None:
+    games = Games(2, seed=1)
+    games.apply([], [])
+    games.next_game([])
+    nothing = games.copy([])
+    nothing.play_bots([1, 1])
+    assert len(nothing) == 0

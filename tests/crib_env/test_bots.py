@@ -22,6 +22,7 @@ from crib_env.cards import card_set, card_text, cards_in, parse_card, parse_card
 from crib_env.game import Phase, Role, Source
 from crib_env.kernel import COMPILED, as_records
 from crib_env.loops import OUTSIDE
+from crib_env.make_tables import play_deals
 from crib_env.tables import CRIB_SCALE, OTHER_CRIB, OWN_CRIB
 from tests.golden_bots import choices, hashes
 from tests.referee import pegging_points, score_hand
@@ -356,3 +357,19 @@ def test_seats_do_not_matter_to_equal_players() -> None:
     games.play_bots([Bot.EXPERT, Bot.EXPERT])
     wins, three_errors = share(games.winner == 0)
     assert abs(wins - 0.5) < three_errors
+
+
+@pytest.mark.skipif(not COMPILED, reason="a million deals take minutes uncompiled")
+def test_the_crib_tables_are_what_their_command_finds_by_self_play() -> None:
+    """A million fresh deals: every pair thrown often is within five standard errors."""
+    deals = 1_000_000
+    totals, counts = (np.zeros((2, 13, 13), np.int64) for _ in range(2))
+    play_deals(OWN_CRIB, OTHER_CRIB, deals, 99, totals, counts)
+    assert counts.sum() == 2 * deals
+    for role, table in enumerate((OWN_CRIB, OTHER_CRIB)):
+        often = counts[role] > 2_000
+        assert often.sum() > 60
+        found = totals[role][often] / counts[role][often] / 40
+        # A crib's standard deviation over starters and the other's throw is below 2.5 points.
+        error = 2.5 / np.sqrt(counts[role][often])
+        assert (abs(found - table[often] / CRIB_SCALE) < 5 * error).all()

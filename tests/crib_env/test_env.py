@@ -273,7 +273,7 @@ def test_gymnasiums_vector_environment_stacks_masks_and_plays_the_lanes() -> Non
         ({"first_dealer": 0}, "first_dealer=0: allowed are 'alternate', 'agent'"),
         ({"illegal": "ignore"}, "illegal='ignore': allowed are 'forfeit', 'raise'"),
         ({"observation": "image"}, "observation='image': allowed are 'vector', 'dict'"),
-        ({"rules": {"target": 61}}, "rules={'target': 61}: allowed is a crib_env.Rules"),
+        ({"rules": 61}, "rules=61: allowed is a crib_env.Rules"),
     ],
 )
 def test_a_bad_option_is_refused_in_one_line(options: dict[str, Any], said: str) -> None:
@@ -917,3 +917,57 @@ def test_d004_who_throws_second_sees_nothing_of_what_was_thrown_first() -> None:
             assert env.games.records["held"][0, OPPONENT] == 4
         assert_same(views[1], views[0])
         assert_same(views[2], views[0])
+
+
+def test_an_opponent_that_raises_ends_the_episode_so_that_nobody_plays_its_cards() -> None:
+    def broken(observations: Any, action_masks: Any, luck: Any) -> Any:
+        raise RuntimeError("the opponent has a fault")
+
+    env = CribbageEnv(opponent=broken, first_dealer="opponent")
+    _, info = env.reset(seed=3)
+    first, second = info["action_mask"].nonzero()[0][:2]
+    env.step(first)
+    with pytest.raises(RuntimeError, match="fault"):
+        env.step(second)
+    held = env.games.records["hands"][0].copy()
+    assert env.action_masks().all()
+    for card in range(52):
+        with pytest.raises(ResetNeeded):
+            env.step(card)
+    assert (env.games.records["hands"][0] == held).all()
+
+
+def test_a_policy_that_writes_into_its_mask_makes_no_action_legal() -> None:
+    def forger(observations: Any, action_masks: Any, luck: Any) -> Any:
+        action_masks[:] = 1
+        return np.array([51])
+
+    env = CribbageEnv(opponent=forger, first_dealer="agent")
+    # The first lane in which the opponent does not hold card 51, which it may throw.
+    seed = next(s for s in range(9) if not Games(1, seed=[s], first_dealer=0).action_masks()[0, 51])
+    with pytest.raises(IllegalActionError, match="forger"):
+        env.reset(seed=seed)
+    with pytest.raises(ResetNeeded):
+        env.step(0)
+
+
+@pytest.mark.parametrize("chosen", [None, [], 0, [0.5], [[3]], [float("nan")]])
+def test_a_policy_that_chooses_no_card_is_named(chosen: Any) -> None:
+    def broken(observations: Any, action_masks: Any, luck: Any) -> Any:
+        return chosen
+
+    env = CribbageEnv(opponent=broken, first_dealer="agent")
+    with pytest.raises(ValueError, match="policy broken: chose"):
+        env.reset(seed=1)
+
+
+def test_the_class_of_a_policy_is_no_opponent() -> None:
+    with pytest.raises(ValueError, match="opponent="):
+        CribbageEnv(opponent=BotPolicy)  # type: ignore[arg-type]  # that is the point
+
+
+def test_a_specification_in_json_makes_the_same_environment() -> None:
+    env = gymnasium.make("crib_env/Cribbage-v0", rules=Rules(target=61))
+    assert env.spec is not None
+    again = gymnasium.make(gymnasium.envs.registration.EnvSpec.from_json(env.spec.to_json()))
+    assert again.get_wrapper_attr("rules") == Rules(target=61)

@@ -88,7 +88,9 @@ def test_a_position_of_any_game_is_set_again_as_it_was() -> None:
                     assert np.array_equal(*rows)
             actions[lane] = int(random_actions(games.action_masks(lanes=[lane]), rng)[0])
             if record["phase"] == Phase.DISCARD:
-                told[lane].discards[record["turn"]].append(actions[lane])  # type: ignore[attr-defined]  # a list here
+                thrown = [list(cards) for cards in told[lane].discards]
+                thrown[record["turn"]].append(actions[lane])
+                told[lane] = replace(told[lane], discards=thrown)
             else:
                 told[lane] = replace(told[lane], plays=[*told[lane].plays, actions[lane]])
         running = np.flatnonzero(~games.over)

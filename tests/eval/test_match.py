@@ -322,7 +322,29 @@ def test_json_that_cannot_be_written_is_refused_before_the_games(
     assert main_of(f"expert greedy --games 10 --json {tmp_path / 'no' / 'x.json'}") == 2
     assert "no folder" in capsys.readouterr().err
     assert main_of(f"expert greedy --games 10 --json {tmp_path}") == 2
-    assert "is a folder" in capsys.readouterr().err
+    assert "is no file" in capsys.readouterr().err
+    assert main_of(f"expert greedy --games 10 --json {tmp_path / ('x' * 250)}.json") == 2
+    assert "cannot be written" in capsys.readouterr().err
+
+
+def test_json_follows_a_link_and_a_result_that_cannot_be_kept_is_still_shown(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    target, link = tmp_path / "target.json", tmp_path / "link.json"
+    target.write_text("{}")
+    link.symlink_to(target)
+    assert main_of(f"expert greedy --games 10 --json {link}") == 0
+    assert link.is_symlink()
+    assert json.loads(target.read_text())["games"] == 10
+
+    def full(*arguments: Any) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("eval.provenance.write_json", full)
+    assert main_of(f"expert greedy --games 10 --json {link}") == 1
+    said = capsys.readouterr()
+    assert "No space left" in said.err
+    assert "win rate" in said.out
 
 
 def test_interrupted_writes_nothing(

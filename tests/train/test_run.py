@@ -382,7 +382,7 @@ def test_ctrl_c_before_anything_is_learned_leaves_nothing(
 def test_ctrl_c_during_the_last_matches_says_how_to_get_the_table(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    def interrupted(*arguments: object) -> MatchResult:
+    def interrupted(*arguments: object, **options: object) -> MatchResult:
         raise KeyboardInterrupt
 
     folder = tmp_path / "run"
