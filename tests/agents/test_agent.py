@@ -53,6 +53,7 @@ def test_a_checkpoint_plays_what_its_network_plays(
     np.testing.assert_array_equal(agent.policy(*seen), expected)
 
 
+# E005: how inputs are scaled comes with the rules that the checkpoint carries.
 def test_a_checkpoint_reads_scores_by_the_target_it_was_trained_for(
     learner: Learner, tmp_path: Path
 ) -> None:

@@ -104,6 +104,7 @@ def test_what_is_loaded_is_what_was_saved(tmp_path: Path) -> None:
     assert [path.name for path in tmp_path.iterdir()] == ["one.safetensors"]
 
 
+# E011: weights, moments, games and counters are one file, written whole: no mix of moments can be.
 def test_weights_moments_games_and_counters_of_a_learner_survive(
     learner: Learner, tmp_path: Path
 ) -> None:

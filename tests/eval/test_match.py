@@ -263,6 +263,7 @@ def test_another_process_gives_the_same_result(tmp_path: Path) -> None:
     assert results[0] == results[1]
 
 
+# E016: how each side chooses is an option, stated with the result, and the same by default.
 def test_the_mode_of_each_side_is_an_option_and_is_stated(tmp_path: Path) -> None:
     with torch.random.fork_rng():
         weights = PolicyValueNet(NetworkConfig(16, 1), Rules())

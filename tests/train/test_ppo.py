@@ -12,6 +12,7 @@ import torch
 from torch import Tensor
 
 from agents import Agent, make
+from agents.checkpoint import CheckpointError
 from agents.network import MaskedCategorical
 from agents.neural_agent import NetworkPolicy
 from crib_env.batch import Games
@@ -357,3 +358,19 @@ def test_seconds_of_self_play_beat_random_clearly() -> None:
     while not learner.done:
         train_step(learner)
     assert wins().low > 0.7
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [("target", 31), ("players", 4), ("phase", 1), ("dealer", 9), ("turn", -3), ("num_plays", 99)],
+)
+def test_games_that_kernels_must_not_be_given_are_refused_by_the_field(
+    name: str, value: int
+) -> None:
+    learner = new_learner(small_config())
+    train_step(learner)
+    checkpoint = save(learner)
+    records = checkpoint.tensors["games"].numpy().view(learner.games.records.dtype)
+    records[name] = value
+    with pytest.raises(CheckpointError, match=name):
+        restore(checkpoint, learner.config)
