@@ -60,6 +60,16 @@ def play_width(rules: Rules) -> int:
     return NUM_RANKS + NUM_SUITS + rules.players + 1
 
 
+def _fields(rows: list[tuple[str, int, int, str]]) -> dict[str, Field]:
+    """Returns fields that follow each other, from (name, size, high, meaning)."""
+    fields = {}
+    start = 0
+    for name, size, high, meaning in rows:
+        fields[name] = Field(name, start, start + size, high, meaning)
+        start += size
+    return fields
+
+
 def layout(rules: Rules) -> dict[str, Field]:
     """Returns the named slices of the observation, in order.
 
@@ -102,12 +112,7 @@ def layout(rules: Rules) -> dict[str, Field]:
         ),
         ("scores", rules.sides, rules.target, "the score of each relative side, in points"),
     ]
-    fields = {}
-    start = 0
-    for name, size, high, meaning in rows:
-        fields[name] = Field(name, start, start + size, high, meaning)
-        start += size
-    return fields
+    return _fields(rows)
 
 
 def observation_size(rules: Rules) -> int:
@@ -137,12 +142,7 @@ def privileged_layout(rules: Rules) -> dict[str, Field]:
             "points in the show by relative seat, then the crib; 0 before the cut",
         ),
     ]
-    fields = {}
-    start = 0
-    for name, size, high, meaning in rows:
-        fields[name] = Field(name, start, start + size, high, meaning)
-        start += size
-    return fields
+    return _fields(rows)
 
 
 def privileged_size(rules: Rules) -> int:

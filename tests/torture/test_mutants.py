@@ -95,8 +95,8 @@ OTHERS = {
     "first deal does not alternate": Fault(
         3,
         "game.py",
-        "(cut_for_deal(game, 0) + game.game_number) % game.players",
-        "cut_for_deal(game, 0)",
+        "(game.first_cut + game.game_number) % game.players",
+        "game.first_cut",
     ),
     "cards belong to seats": Fault(
         4,
