@@ -193,7 +193,10 @@ class Options:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Runs the command line and returns its exit status: 0, 2 if refused, 130 if interrupted."""
+    """Runs the command line and returns its exit status.
+
+    0, 1 if the result could be shown but not written, 2 if refused, 130 if interrupted.
+    """
     limit_threads()
     arguments = sys.argv[1:] if arguments is None else list(arguments)
     options = tyro.cli(Options, prog="python -m eval.selfplay", args=arguments)
