@@ -55,7 +55,12 @@ class Stop:
 
         def ask(number: int, frame: FrameType | None) -> None:
             self.asked = True
-            signal.signal(number, before[signal.Signals(number)])
+            # A run started in the background may have been told to ignore Ctrl-C: not the second.
+            after = before[signal.Signals(number)]
+            if after in (signal.SIG_IGN, None):
+                is_interrupt = number == signal.SIGINT
+                after = signal.default_int_handler if is_interrupt else signal.SIG_DFL
+            signal.signal(number, after)
             # Not print: the signal may come while another print is under way.
             os.write(2, b"\nstopping after this update; once more stops at once\n")
 
