@@ -34,7 +34,15 @@ COMPILED = not config.DISABLE_JIT
 
 
 _CACHE_NAME = "crib_env-kernels-"
-_NO_KERNELS = ("__init__.py", "batch.py", "env.py", "make_tables.py", "policy.py", "position.py")
+_NO_KERNELS = (
+    "__init__.py",
+    "batch.py",
+    "env.py",
+    "make_tables.py",
+    "make_win_probability.py",
+    "policy.py",
+    "position.py",
+)
 
 
 def _source_key() -> str:

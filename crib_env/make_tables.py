@@ -2,6 +2,7 @@
 
     python -m crib_env.make_tables hands    points of ranks in the show; exact, seconds
     python -m crib_env.make_tables cribs    expected cribs by pair thrown; about ten minutes
+    python -m crib_env.make_tables win_probability    chances by score; under four minutes
 
 Each file is written whole or not at all. The kernels here run on tables passed to them, not on the
 ones they are about to replace.
@@ -21,6 +22,7 @@ from crib_env.bots import expected_discard, random_card, starter_total
 from crib_env.cards import ALL_CARDS, CARDS_OF_SUIT, NUM_CARDS, NUM_RANKS, NUM_SUITS, bit_of
 from crib_env.kernel import bit_count, kernel, lowest_bit
 from crib_env.luck import philox
+from crib_env.make_win_probability import make_win_probability
 from crib_env.scoring import fifteens, pairs, runs
 from crib_env.tables import CRIB_SCALE
 
@@ -177,9 +179,12 @@ def main(arguments: list[str]) -> int:
     elif arguments == ["cribs"]:
         own, other = make_cribs()
         save("cribs", own=own.astype(np.int32), other=other.astype(np.int32))
+    elif arguments == ["win_probability"]:
+        save("win_probability", **make_win_probability())
     else:
         print(
-            f"make_tables {' '.join(arguments)}: allowed is one of: hands, cribs", file=sys.stderr
+            f"make_tables {' '.join(arguments)}: allowed is one of: hands, cribs, win_probability",
+            file=sys.stderr,
         )
         return 2
     return 0
