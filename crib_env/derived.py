@@ -9,6 +9,7 @@ Axes: (N,) observations, (N, F) their entries, (N, D) derived inputs.
 
 from __future__ import annotations
 
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -83,16 +84,22 @@ def derived_inputs(
         ValueError: If the observations are not uint8 or not of the length that the rules give.
     """
     rules = rules or Rules()
-    size = observation_size(rules)
+    size, derived = _sizes(rules)
     if observations.dtype != np.uint8 or observations.shape[1:] != (size,):
         raise ValueError(
             f"observations {observations.dtype} of shape {observations.shape}: "
             f"allowed is uint8 of shape (N, {size})"
         )
-    out = np.zeros((len(observations), derived_size(rules)), np.float32)
+    out = np.zeros((len(observations), derived), np.float32)
     # A copy: strided or read-only arrays would have kernels compiled anew for them.
     derive_all(np.array(observations, order="C"), as_records(new_records(1, rules)), out)
     return out
+
+
+@cache
+def _sizes(rules: Rules) -> tuple[int, int]:
+    """Returns the lengths of an observation and of its derived inputs, which each step asks for."""
+    return observation_size(rules), derived_size(rules)
 
 
 @kernel
