@@ -159,6 +159,7 @@ def test_the_highest_card_by_card_is_experts_throw() -> None:
     assert (games.records["phase"] == Phase.PLAY).any()
 
 
+@pytest.mark.nojit
 def test_the_second_throw_is_valued_with_the_first() -> None:
     hands = [parse_cards("5H 5S 5D JC 2D 7S"), parse_cards("AC 4C KC 6C 9C TC")]
     inputs = {}
@@ -186,6 +187,7 @@ def test_the_worst_and_the_best_throw_stay_within_the_scale(
     assert 0 < row[parse_card(second)] < 1
 
 
+@pytest.mark.nojit
 def test_a_fourth_of_a_rank_at_31_is_the_most_there_is_to_peg() -> None:
     table = after_cut(["3C 7C 7D TC", "7H 7S 2C 2D"]).lay("3C 7H 7C 7S")
     inputs = pegs(derived_inputs(table.games.observe(PONE)))[0]

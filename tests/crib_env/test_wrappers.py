@@ -16,6 +16,7 @@ from gymnasium.utils.env_checker import check_env
 from gymnasium.wrappers import FlattenObservation, FrameStackObservation, TransformObservation
 from stable_baselines3 import PPO
 from stable_baselines3.common.env_checker import check_env as sb3_check_env
+from stable_baselines3.common.vec_env import DummyVecEnv
 
 import crib_env
 from crib_env import Rules
@@ -110,6 +111,16 @@ def test_action_masks_stay_within_reach(options: dict[str, Any]) -> None:
     masks = env.get_wrapper_attr("action_masks")()
     assert masks.dtype == np.bool_
     assert np.array_equal(masks, info["action_mask"])
+
+
+@every_format
+def test_sb3s_vectors_reach_the_masks_as_sb3_contrib_asks_for_them(options: dict[str, Any]) -> None:
+    envs = DummyVecEnv([lambda: made(options)] * 2)
+    envs.reset()
+    masks = envs.env_method("action_masks")
+    assert [mask.sum() for mask in masks] == [6, 6]
+    envs.step(np.argmax(masks, axis=1))
+    assert [mask.sum() for mask in envs.env_method("action_masks")] == [5, 5]
 
 
 @every_format
