@@ -169,9 +169,7 @@ def expected_discard(hand: int, thrown: int, crib_table: Array, sign: int) -> in
         sign: 1 for one's own crib, -1 for the other's.
     """
     cards = hand | thrown
-    unseen = ((1 << NUM_CARDS) - 1) & ~cards
-    starters = bit_count(unseen)
-    best = np.int64(-(1 << 60))
+    best = -(1 << 60)
     best_pair = 0
     firsts = cards
     while firsts:
@@ -184,14 +182,30 @@ def expected_discard(hand: int, thrown: int, crib_table: Array, sign: int) -> in
             pair = first | second
             if thrown & ~pair:
                 continue
-            low = rank_of(lowest_bit(first))
-            high = rank_of(lowest_bit(second))
-            crib = sign * crib_table[low, high]
-            value = CRIB_SCALE * starter_total(cards ^ pair, unseen) + starters * crib
+            value = throw_value(cards, pair, crib_table, sign)
             if value > best:
                 best = value
                 best_pair = pair
     return best_pair
+
+
+@kernel
+def throw_value(cards: int, pair: int, crib_table: Array, sign: int) -> int:
+    """Returns what throwing *pair* leaves: the exact expected hand plus *sign* times the crib.
+
+    In whole numbers: points times CRIB_SCALE times the number of starters, which is 46.
+
+    Args:
+        cards: The six cards dealt, as a set.
+        pair: The two of them that are thrown.
+        crib_table: Expected crib by the ranks thrown, (13, 13) int64, in 1/CRIB_SCALE points.
+        sign: 1 for one's own crib, -1 for the other's.
+    """
+    unseen = ((1 << NUM_CARDS) - 1) & ~cards
+    low = rank_of(lowest_bit(pair))
+    high = rank_of(lowest_bit(pair & (pair - 1)))
+    crib = sign * int(crib_table[low, high])
+    return CRIB_SCALE * starter_total(cards ^ pair, unseen) + bit_count(unseen) * crib
 
 
 @kernel

@@ -60,7 +60,7 @@ def play_width(rules: Rules) -> int:
     return NUM_RANKS + NUM_SUITS + rules.players + 1
 
 
-def _fields(rows: list[tuple[str, int, int, str]]) -> dict[str, Field]:
+def fields_in_order(rows: list[tuple[str, int, int, str]]) -> dict[str, Field]:
     """Returns fields that follow each other, from (name, size, high, meaning)."""
     fields = {}
     start = 0
@@ -112,7 +112,7 @@ def layout(rules: Rules) -> dict[str, Field]:
         ),
         ("scores", rules.sides, rules.target, "the score of each relative side, in points"),
     ]
-    return _fields(rows)
+    return fields_in_order(rows)
 
 
 def observation_size(rules: Rules) -> int:
@@ -142,7 +142,7 @@ def privileged_layout(rules: Rules) -> dict[str, Field]:
             "points in the show by relative seat, then the crib; 0 before the cut",
         ),
     ]
-    return _fields(rows)
+    return fields_in_order(rows)
 
 
 def privileged_size(rules: Rules) -> int:

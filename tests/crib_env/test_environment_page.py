@@ -1,4 +1,4 @@
-"""docs/environment.md says what the code does: its tables, its numbers, its examples."""
+"""docs/environment.md and wrappers.md say what the code does: tables, numbers, examples."""
 
 import doctest
 import inspect
@@ -10,17 +10,18 @@ import gymnasium
 import pytest
 
 import crib_env
-from crib_env import CribbageEnv, Rules
+from crib_env import CribbageEnv, Rules, wrappers
 from crib_env.observation import OBSERVATION_VERSION, observation_size
 
 DOCS = Path(__file__).parents[2] / "docs"
 PAGE = (DOCS / "environment.md").read_text(encoding="utf-8")
+WRAPPERS_PAGE = (DOCS / "wrappers.md").read_text(encoding="utf-8")
 DOCSTRING = inspect.getdoc(CribbageEnv) or ""
 
 
-def section(title: str) -> str:
-    """Returns what stands under a heading of the page, up to the next of any level."""
-    found = re.search(rf"^#+ {title}\n(.*?)(?=^#|\Z)", PAGE, re.MULTILINE | re.DOTALL)
+def section(title: str, page: str = PAGE) -> str:
+    """Returns what stands under a heading of a page, up to the next of any level."""
+    found = re.search(rf"^#+ {title}\n(.*?)(?=^#|\Z)", page, re.MULTILINE | re.DOTALL)
     assert found, title
     return found[1]
 
@@ -31,15 +32,22 @@ def first_column(table: str) -> list[str]:
     return [name for row in rows for name in re.findall(r"`(\w+)`", row)]
 
 
-def test_the_tables_are_those_of_the_code() -> None:
+every_page = pytest.mark.parametrize(
+    ("name", "page"), [("environment.md", PAGE), ("wrappers.md", WRAPPERS_PAGE)]
+)
+
+
+@every_page
+def test_the_tables_are_those_of_the_code(name: str, page: str) -> None:
     updated = runpy.run_path(str(DOCS / "environment_tables.py"))["updated"]
-    assert updated(PAGE) == PAGE, "run: python docs/environment_tables.py"
+    assert updated(page, name) == page, "run: python docs/environment_tables.py"
 
 
-def test_the_examples_run() -> None:
-    examples = "\n".join(re.findall(r"```python\n(.*?)```", PAGE, re.DOTALL))
+@every_page
+def test_the_examples_run(name: str, page: str) -> None:
+    examples = "\n".join(re.findall(r"```python\n(.*?)```", page, re.DOTALL))
     assert ">>>" in examples
-    test = doctest.DocTestParser().get_doctest(examples, {}, "docs/environment.md", None, 0)
+    test = doctest.DocTestParser().get_doctest(examples, {}, f"docs/{name}", None, 0)
     said: list[str] = []
     doctest.DocTestRunner(verbose=False).run(test, out=said.append)
     assert not said, "".join(said)
@@ -61,6 +69,34 @@ def test_page_names_every_argument_with_its_default() -> None:
         shown = "Rules(target=121)" if name == "rules" else default
         assert f"| `{name}` | `{shown}` |" in table
     assert Rules() == Rules(target=121)
+
+
+@pytest.mark.parametrize("wrapper", [wrappers.FormatObservation, wrappers.vector.FormatObservation])
+def test_page_names_every_option_of_the_wrappers_with_its_default(wrapper: type) -> None:
+    table = section("Options", WRAPPERS_PAGE)
+    parameters = dict(inspect.signature(wrapper).parameters)
+    del parameters["env"]
+    rows = re.findall(r"^\| `(\w+)` \| `(.*?)` \|", table, re.MULTILINE)
+    assert rows == [
+        (name, repr(parameter.default).replace("'", '"')) for name, parameter in parameters.items()
+    ]
+
+
+def test_every_line_for_a_library_makes_a_wrapper() -> None:
+    lines = re.findall(
+        r"`((?:vector\.)?FormatObservation\(.*?\))`", section("What to write", WRAPPERS_PAGE)
+    )
+    assert len(lines) == 9
+    env = gymnasium.make("crib_env/Cribbage-v0")
+    envs = gymnasium.make_vec("crib_env/Cribbage-v0", num_envs=2, vectorization_mode="sync")
+    names = {
+        "FormatObservation": wrappers.FormatObservation,
+        "vector": wrappers.vector,
+        "env": env,
+        "envs": envs,
+    }
+    for line in lines:
+        eval(line, names).reset(seed=0)
 
 
 @pytest.mark.parametrize("text", [section("Information"), DOCSTRING], ids=["page", "docstring"])
