@@ -34,7 +34,21 @@ COMPILED = not config.DISABLE_JIT
 
 
 _CACHE_NAME = "crib_env-kernels-"
-_NO_KERNELS = ("__init__.py", "batch.py", "env.py", "make_tables.py", "policy.py", "position.py")
+_NO_KERNELS = (
+    "__init__.py",
+    "batch.py",
+    "board.py",
+    "env.py",
+    "explain.py",
+    "make_tables.py",
+    "narrator.py",
+    "policy.py",
+    "position.py",
+    "render.py",
+    "render_text.py",
+    "sprites.py",
+    "view.py",
+)
 
 
 def _source_key() -> str:
