@@ -37,11 +37,18 @@ _CACHE_NAME = "crib_env-kernels-"
 _NO_KERNELS = (
     "__init__.py",
     "batch.py",
+    "board.py",
     "env.py",
+    "explain.py",
     "make_tables.py",
     "make_win_probability.py",
+    "narrator.py",
     "policy.py",
     "position.py",
+    "render.py",
+    "render_text.py",
+    "sprites.py",
+    "view.py",
 )
 
 
