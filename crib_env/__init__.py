@@ -9,13 +9,14 @@ import gymnasium as _gymnasium
 from crib_env.batch import Games, IllegalActionError
 from crib_env.bots import BOTS, Bot
 from crib_env.cards import card_text, cards_text, parse_card, parse_cards
-from crib_env.env import CribbageEnv
+from crib_env.env import CribbageDealEnv, CribbageEnv
 from crib_env.game import Phase, Role, Source
 from crib_env.loops import OUTSIDE
 from crib_env.luck import lane_seed
 from crib_env.policy import BotPolicy, Policy
 from crib_env.position import Position
 from crib_env.rules import Rules
+from crib_env.vector_env import CribbageDealVectorEnv, CribbageVectorEnv
 
 __version__ = "0.1.0"
 
@@ -24,7 +25,10 @@ __all__ = [
     "OUTSIDE",
     "Bot",
     "BotPolicy",
+    "CribbageDealEnv",
+    "CribbageDealVectorEnv",
     "CribbageEnv",
+    "CribbageVectorEnv",
     "Games",
     "IllegalActionError",
     "Phase",
@@ -40,4 +44,13 @@ __all__ = [
     "parse_cards",
 ]
 
-_gymnasium.register(id="crib_env/Cribbage-v0", entry_point="crib_env.env:CribbageEnv")
+_gymnasium.register(
+    id="crib_env/Cribbage-v0",
+    entry_point="crib_env.env:CribbageEnv",
+    vector_entry_point="crib_env.vector_env:CribbageVectorEnv",
+)
+_gymnasium.register(
+    id="crib_env/CribbageDeal-v0",
+    entry_point="crib_env.env:CribbageDealEnv",
+    vector_entry_point="crib_env.vector_env:CribbageDealVectorEnv",
+)

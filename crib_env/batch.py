@@ -7,27 +7,22 @@ decides what a player is shown: `observe` is what its seat may know, `privileged
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Literal, cast
+from dataclasses import replace
+from typing import Any, cast
 
 import numpy as np
 import numpy.typing as npt
 
 from crib_env.bots import BOTS
-from crib_env.cards import NO_CARD, NUM_CARDS, card_text, cards_text
-from crib_env.game import (
-    ALTERNATE,
-    CUT,
-    MAX_PLAYERS,
-    OVER,
-    RECORD,
-)
+from crib_env.cards import NO_CARD, NUM_CARDS, card_text, cards_in, cards_text
+from crib_env.game import MAX_PLAYERS, OVER
 from crib_env.kernel import as_records
 from crib_env.loops import (
     OUTSIDE,
     apply_all,
     fill_lane_seeds,
     first_illegal,
-    lay_out,
+    lay_out_one,
     luck_all,
     masks_all,
     next_all,
@@ -35,88 +30,28 @@ from crib_env.loops import (
     play_bots,
     privileged_all,
     redeal_all,
+    reseed_all,
     start_all,
 )
-from crib_env.luck import STREAM_LANES, STREAM_REDEAL, WORD, check_seed
-from crib_env.observation import (
-    observation_size,
-    privileged_size,
-)
+from crib_env.luck import STREAM_REDEAL, WORD, check_seed
+from crib_env.observation import observation_size, privileged_size
 from crib_env.position import Position, hands_array, position_text
+from crib_env.records import (
+    FirstDealer,
+    checked_out,
+    first_dealer_code,
+    lane_seeds,
+    new_records,
+    seed_words,
+)
+from crib_env.redeal import NO_SEAT
 from crib_env.rules import Rules
 
 Array = npt.NDArray[Any]
-FirstDealer = Literal["alternate", "cut"] | int
 
 
 class IllegalActionError(ValueError):
     """An action that the rules do not allow in this position; nothing has been changed."""
-
-
-def new_records(n: int, rules: Rules) -> Array:
-    """Returns *n* blank records that carry the rules, (N,) of `RECORD`."""
-    records = np.zeros(n, RECORD)
-    records["players"] = rules.players
-    records["sides"] = rules.sides
-    records["cards_dealt"] = rules.cards_dealt
-    records["num_discards"] = rules.num_discards
-    records["crib_from_pack"] = rules.crib_from_pack
-    records["target"] = rules.target
-    records["first_dealer"] = ALTERNATE
-    records["winner"] = -1
-    records["starter"] = NO_CARD
-    return records
-
-
-def first_dealer_code(first_dealer: FirstDealer, rules: Rules) -> int:
-    """Returns the record's code for a first dealer.
-
-    Raises:
-        ValueError: If it is no seat, ``"alternate"`` or ``"cut"``.
-    """
-    if first_dealer == "alternate":
-        return ALTERNATE
-    if first_dealer == "cut":
-        return CUT
-    if (
-        isinstance(first_dealer, (int, np.integer))  # type: ignore[redundant-expr]  # of users
-        and first_dealer is not True
-        and 0 <= first_dealer < rules.players
-    ):
-        return int(first_dealer)
-    raise ValueError(
-        f"first_dealer={first_dealer!r}: allowed are 'alternate', 'cut' and a seat from 0 to "
-        f"{rules.players - 1}"
-    )
-
-
-def lane_seeds(seed: int, n: int) -> npt.NDArray[np.uint64]:
-    """Returns the seeds of the *n* lanes of a batch with one seed, (N,) uint64 (`lane_seed`)."""
-    seed = check_seed(seed)
-    words = np.empty((n, 2), np.uint32)
-    fill_lane_seeds(seed & WORD, seed >> 32, STREAM_LANES, words)
-    return (
-        words.view(np.uint64)[:, 0]
-        if np.little_endian
-        else words[:, ::-1].copy().view(np.uint64)[:, 0]
-    )
-
-
-def checked_out(out: Array | None, shape: tuple[int, int], dtype: type) -> Array:
-    """Returns the array to write into, a new one by default.
-
-    Raises:
-        ValueError: If it has another shape or type: compiled loops would write beside it.
-    """
-    if out is None:
-        return np.empty(shape, dtype)
-    if out.shape != shape or out.dtype != dtype:
-        raise ValueError(
-            f"out {out.dtype} of shape {out.shape}: allowed is {np.dtype(dtype)} of {shape}"
-        )
-    if not (out.flags.c_contiguous and out.flags.writeable):
-        raise ValueError("out: allowed is a contiguous array that can be written to")
-    return out
 
 
 class Games:
@@ -132,6 +67,7 @@ class Games:
         seed: One seed, from which lane i takes `lane_seed(seed, i)`, or a list of *n* lane seeds.
         first_dealer: ``"alternate"`` cuts for the lane's first deal and then alternates from game
             to game, ``"cut"`` cuts for each game, a seat deals first in every game.
+        one_deal: Whether a game is a single deal: over after its crib, won or not.
 
     Raises:
         ValueError: If an argument is out of range.
@@ -143,6 +79,7 @@ class Games:
         rules: Rules | None = None,
         seed: int | Sequence[int] | npt.NDArray[np.uint64] = 0,
         first_dealer: FirstDealer = "alternate",
+        one_deal: bool = False,
     ) -> None:
         """Starts the first game of every lane."""
         whole = isinstance(n, (int, np.integer)) and n is not True  # type: ignore[redundant-expr]  # of users
@@ -154,6 +91,7 @@ class Games:
         self.rules = rules or Rules()
         self.records = new_records(n, self.rules)
         self.records["first_dealer"] = first_dealer_code(first_dealer, self.rules)
+        self.records["one_deal"] = one_deal
         if np.ndim(seed) == 0:
             seeds = lane_seeds(cast(int, seed), n)
         else:
@@ -163,14 +101,9 @@ class Games:
                     f"{len(given)} lane seeds for {n} lanes: give one seed, or one a lane"
                 )
             seeds = np.array([check_seed(one) for one in given], np.uint64)
-        self._set_seeds(seeds)
+        self.records["seed"] = seed_words(seeds)
         self._bind()
         start_all(self._games, self._lanes)
-
-    def _set_seeds(self, seeds: npt.NDArray[np.uint64]) -> None:
-        """Writes lane seeds into the records."""
-        self.records["seed"][:, 0] = seeds & np.uint64(WORD)
-        self.records["seed"][:, 1] = seeds >> np.uint64(32)
 
     def _bind(self) -> None:
         """Sets what follows from the records."""
@@ -358,7 +291,9 @@ class Games:
             raise IllegalActionError(self.illegal_text(int(which[bad]), int(chosen[bad])))
         apply_all(self._games, which, chosen)
 
-    def illegal_text(self, lane: int, action: int, player: int | None = None) -> str:
+    def illegal_text(
+        self, lane: int, action: int, player: int | None = None, name_lane: bool = True
+    ) -> str:
         """Returns one line that says why an action is not legal in a lane.
 
         Args:
@@ -366,6 +301,7 @@ class Games:
             action: The action.
             player: The seat to whom the line shall tell no more than it knows; by default every
                 hand is open.
+            name_lane: Whether to say which lane, where there is more than one.
         """
         game = self.records[lane]
         named = card_text(action) if 0 <= action < NUM_CARDS else "no card"
@@ -376,7 +312,7 @@ class Games:
             allowed = cards_text(np.flatnonzero(mask))
             if player is not None and player != game["turn"]:
                 allowed = f"none, seat {game['turn']} is to act"
-        where = "" if len(self) == 1 else f" in lane {lane}"
+        where = f" in lane {lane}" if name_lane and len(self) > 1 else ""
         position = position_text(game, player)
         return f"illegal action {action} ({named}){where}: allowed: {allowed}; {position}"
 
@@ -415,14 +351,15 @@ class Games:
         position.check(self.rules)
         scratch = self.copy([lane])
         scores = np.zeros(MAX_PLAYERS, np.int64)
-        scores[: self.rules.sides] = position.scores
-        starter = NO_CARD if position.starter is None else position.starter
-        lay_out(scratch._games, 0, hands_array(position), starter, position.dealer, scores)
-        throws = []
-        for step in range(1, self.rules.players + 1):
-            seat = (position.dealer + step) % self.rules.players
-            throws += list(position.discards[seat]) if position.discards else []
-        for action in [*throws, *position.plays]:
+        scores[: self.rules.sides] = position.scores or 0
+        starter = NO_CARD if position.starter is None else int(position.starter)
+        dealer = NO_SEAT if position.dealer is None else position.dealer
+        lay_out_one(scratch._games, hands_array(position), starter, dealer, scores)
+        first = int(scratch.records["turn"][0])
+        throws: list[int] = []
+        for step in range(self.rules.players):
+            throws += position.thrown((first + step) % self.rules.players)
+        for action in (*throws, *cast(tuple[int, ...], position.plays)):
             try:
                 scratch.apply([action])
             except IllegalActionError as error:
@@ -430,6 +367,59 @@ class Games:
             if scratch.records["deal_number"][0]:
                 raise ValueError("position: all cards are laid; the deal is over")
         self.records[lane] = scratch.records[0]
+
+    def position(self, lane: int) -> Position:
+        """Returns where a lane stands in its deal, every hand open, as `set_position` sets it.
+
+        Raises:
+            ValueError: If the game is over: what it was before the last points is not told by it.
+        """
+        record = self.records[lane]
+        if record["phase"] == OVER:
+            raise ValueError(f"position of lane {lane}: the game is over")
+        seats = range(self.rules.players)
+        laid = record["plays"][: record["num_plays"]].tolist()
+        laid_by = record["play_seats"][: record["num_plays"]].tolist()
+        thrown = [list(cards_in(record["discards"][seat])) for seat in seats]
+        hands = [
+            sorted(
+                [
+                    *cards_in(record["hands"][seat]),
+                    *thrown[seat],
+                    *(card for card, by in zip(laid, laid_by, strict=True) if by == seat),
+                ]
+            )
+            for seat in seats
+        ]
+        position = Position(
+            dealer=int(record["dealer"]),
+            hands=hands,
+            discards=thrown,
+            starter=int(record["starter"]),
+            plays=laid,
+        )
+        # Replayed from 0 each, the deal tells what was pegged in it.
+        scratch = self.copy([lane])
+        scratch.set_position(0, position)
+        before = self.scores[lane] - scratch.scores[0]
+        return replace(position, scores=tuple(before.tolist()))
+
+    def reseed(
+        self, seeds: npt.NDArray[np.uint64] | Sequence[int], lanes: npt.ArrayLike | None = None
+    ) -> None:
+        """Gives lanes the luck of other lane seeds: cards to come, the players' own luck.
+
+        What has been dealt stays where it is, hidden or not; a starter not yet turned is drawn
+        anew. `redeal_hidden` also deals anew what one seat cannot know.
+
+        Args:
+            seeds: (M,) lane seeds, 0 to 2**64 - 1.
+            lanes: Which lanes; by default all.
+        """
+        which = self._which(lanes)
+        if len(seeds) != len(which):
+            raise ValueError(f"{len(seeds)} lane seeds for {len(which)} lanes: give one a lane")
+        reseed_all(self._games, which, seed_words([check_seed(int(seed)) for seed in seeds]))
 
     def redeal_hidden(
         self, players: npt.ArrayLike, seed: int, lanes: npt.ArrayLike | None = None

@@ -15,12 +15,12 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from crib_env.batch import new_records
 from crib_env.bots import throw_value
 from crib_env.cards import NUM_CARDS, rank_of
 from crib_env.game import DISCARD, Game, legal
 from crib_env.kernel import as_records, kernel, lowest_bit
 from crib_env.observation import Field, fields_in_order, observation_size, recall
+from crib_env.records import new_records
 from crib_env.rules import Rules
 from crib_env.scoring import reply_score
 from crib_env.tables import CRIB_SCALE, OTHER_CRIB, OWN_CRIB

@@ -1,61 +1,44 @@
-"""`CribbageEnv`: the Gymnasium environment, one seat against somebody who plays the other.
+"""`CribbageEnv` and `CribbageDealEnv`: one seat against somebody who plays the other.
 
-It is a batch of one: every rule, mask and observation comes from `loops.py`. What stands here is
-Gymnasium's side alone: options, rewards, the end of an episode, and what an illegal action costs.
+Both are one lane of `lanes.Lanes`: every rule, mask, observation and reward comes from there. What
+stands here is Gymnasium's side alone: options, steps, information and pictures.
 """
 
 from __future__ import annotations
 
-import logging
-import math
 import operator
-from bisect import bisect_right
-from collections.abc import Iterable, Mapping
-from itertools import accumulate
-from numbers import Real
+from collections.abc import Mapping
 from typing import Any, Literal, TypeAlias
 
 import gymnasium
 import numpy as np
 import numpy.typing as npt
-from gymnasium import spaces
 from gymnasium.error import ResetNeeded
 
-from crib_env.batch import Games, IllegalActionError
-from crib_env.bots import BOTS
-from crib_env.cards import NO_CARD
-from crib_env.kernel import as_records
-from crib_env.loops import ILLEGAL, NOBODY, OUTSIDE, next_all, step_one
-from crib_env.luck import NUM_SEEDS, STREAM_OPPONENTS, check_seed, philox
-from crib_env.observation import observation_high
-from crib_env.policy import Policy, bot_number, checked_actions
+from crib_env.lanes import Lanes
+from crib_env.lanes_owner import LanesOwner
+from crib_env.loops import ILLEGAL, NOBODY, step_one
+from crib_env.opponents import Opponent, Pool
+from crib_env.options import (
+    AGENT,
+    FirstDealerName,
+    MatchPoints,
+    Options,
+    RewardName,
+    Scores,
+    ShapingName,
+)
+from crib_env.render.table_view import RENDER_MODES, TableView
 from crib_env.rules import Rules
 
-AGENT = 0
-OPPONENT = 1
-
-# The first dealer of an episode, as `Games` takes it.
-FIRST_DEALERS: dict[str, Literal["alternate", "cut"] | int] = {
-    "alternate": "alternate",
-    "agent": AGENT,
-    "opponent": OPPONENT,
-    "cut": "cut",
-}
-REWARDS = ("win", "points")
-ILLEGALS = ("forfeit", "raise")
-OBSERVATIONS = ("vector", "dict")
-
 Observation: TypeAlias = npt.NDArray[np.uint8] | dict[str, npt.NDArray[Any]]
-Opponent: TypeAlias = str | Policy
-Pool: TypeAlias = Mapping[Any, float] | Iterable[tuple[Opponent, float]]
-Member: TypeAlias = tuple[str, int, Policy | None]
 Step: TypeAlias = tuple[Observation, float, bool, bool, dict[str, Any]]
+RenderMode: TypeAlias = Literal["ansi", "human", "rgb_array"] | None
 
 _LANE = np.zeros(1, np.int64)
-_LOGGER = logging.getLogger("crib_env")
 
 
-class CribbageEnv(gymnasium.Env[Observation, np.int64]):
+class CribbageEnv(LanesOwner, gymnasium.Env[Observation, np.int64]):
     """Two-player cribbage, one game to 121 an episode, against an opponent of your choice.
 
     ## Description
@@ -85,9 +68,20 @@ class CribbageEnv(gymnasium.Env[Observation, np.int64]):
     ``reward="win"``: +1 for a game won and -1 for one lost, at its end, otherwise 0.
 
     ``reward="points"``: the points that the agent has pegged since its last decision minus those
-    of the opponent, no score passing the target. An episode sums to the difference of the final
-    scores. Points pegged before the agent's first decision would be paid by the first step, since
-    `reset` can pay none; the rules of two players peg none there.
+    of the opponent, no score passing the target. An episode sums to the change of the lead.
+
+    ``reward="match_points"``: at the end, what the game counts in a match by the scheme of
+    ``match_points``, a skunk more than a plain win; negative for a loss.
+
+    ``reward="win_probability"``: twice the change of the probability of winning since the agent's
+    last decision, by the scores and who deals. An episode sums to 2 (won - p), where p is that
+    probability at its beginning.
+
+    ``shaping`` adds gamma * Phi(s') - Phi(s) to ``reward="win"``, s and s' the states of the
+    agent's decisions and Phi(end) = 0. ``"points"``: Phi is the lead over the target;
+    ``"win_probability"``: Phi is twice the probability of winning less 1.
+
+    Rewards count from the state that `reset` returns.
 
     ## Starting State
 
@@ -106,8 +100,7 @@ class CribbageEnv(gymnasium.Env[Observation, np.int64]):
     An illegal action, also a number outside 0..51, never changes the game:
 
     - ``illegal="forfeit"``: the episode ends with the worst total that the scheme knows, whatever
-      was paid before: -1 with ``reward="win"``, minus the target with ``reward="points"``. One line
-      goes to the logger ``"crib_env"``.
+      was paid before; docs/environment.md says which. One line goes to the logger ``"crib_env"``.
     - ``illegal="raise"``: `IllegalActionError` names the card and the position; the game may go on.
 
     ## Information
@@ -129,9 +122,9 @@ class CribbageEnv(gymnasium.Env[Observation, np.int64]):
     See *Args*. In `gymnasium.make` they are keywords: ``gymnasium.make("crib_env/Cribbage-v0",
     opponent="greedy", reward="points")``.
 
-    A pickle or deep copy, also in mid-play, holds the lane's seed: it goes on with the same
-    cards. ``env.unwrapped.games.redeal_hidden(0, seed)`` then deals anew all that the agent
-    cannot know.
+    `clone`, `state_dict` and `load_state_dict` copy and save a game in mid-play, with its random
+    stream or without; a pickle or deep copy holds the stream and goes on with the same cards.
+    `redeal_hidden` deals anew all that the agent cannot know.
 
     ## Version History
 
@@ -141,77 +134,78 @@ class CribbageEnv(gymnasium.Env[Observation, np.int64]):
         opponent: A house player by name (``"random"``, ``"greedy"``, ``"expert"``), any `Policy`,
             or a pool: a mapping of those to weights, or pairs of (opponent, weight). From a pool,
             each game draws its opponent by the lane's own luck.
-        reward: ``"win"`` or ``"points"``.
+        reward: ``"win"``, ``"points"``, ``"match_points"`` or ``"win_probability"``.
         rules: The rules of the game; by default `Rules()`.
         first_dealer: Who deals first: ``"alternate"`` cuts for the lane's first game and alternates
             from game to game, ``"cut"`` cuts for each game, ``"agent"`` and ``"opponent"`` are
             that seat in every game.
         illegal: What an illegal action does: ``"forfeit"`` or ``"raise"``.
         observation: ``"vector"`` or ``"dict"``.
-        render_mode: None, the only one there is.
+        match_points: For ``reward="match_points"``: a name of `crib_env.rules.MATCH_POINTS`, or
+            the points of (win, skunk, double skunk, triple skunk).
+        shaping: None, ``"points"`` or ``"win_probability"``, with ``reward="win"`` only.
+        shaping_gamma: Gamma of the shaping, 0 to 1: the discount of whoever learns.
+        render_mode: None, ``"ansi"``, ``"human"`` or ``"rgb_array"``.
+        render_open_hands: Whether pictures show the cards that the agent cannot see.
 
     Raises:
         ValueError: If an option has no such value, in one line that says what is allowed.
     """
 
-    metadata: dict[str, Any] = {"render_modes": []}  # noqa: RUF012  Gymnasium declares it so
+    metadata: dict[str, Any] = {"render_modes": list(RENDER_MODES), "render_fps": 1}  # noqa: RUF012  Gymnasium declares it so
 
     def __init__(
         self,
         opponent: Opponent | Pool = "expert",
-        reward: Literal["win", "points"] = "win",
+        reward: RewardName = "win",
         rules: Rules | Mapping[str, Any] | None = None,
-        first_dealer: Literal["alternate", "agent", "opponent", "cut"] = "alternate",
+        first_dealer: FirstDealerName = "alternate",
         illegal: Literal["forfeit", "raise"] = "forfeit",
         observation: Literal["vector", "dict"] = "vector",
-        render_mode: None = None,
+        match_points: MatchPoints = "acc",
+        shaping: ShapingName = None,
+        shaping_gamma: float = 1.0,
+        render_mode: RenderMode = None,
+        render_open_hands: bool = False,
     ) -> None:
         """Checks the options; the first game begins with `reset`."""
-        if isinstance(rules, Mapping):
-            rules = Rules(**rules)  # as an environment's specification holds them in JSON
-        if not (rules is None or isinstance(rules, Rules)):
-            raise ValueError(f"rules={rules!r}: allowed is a crib_env.Rules")
-        for name, value, allowed in (
-            ("reward", reward, REWARDS),
-            ("first_dealer", first_dealer, tuple(FIRST_DEALERS)),
-            ("illegal", illegal, ILLEGALS),
-            ("observation", observation, OBSERVATIONS),
-        ):
-            if value not in allowed:
-                raise ValueError(f"{name}={value!r}: allowed are {', '.join(map(repr, allowed))}")
-        if render_mode is not None:
-            raise ValueError(f"render_mode={render_mode!r}: allowed is None")
-        self.rules = rules or Rules()
-        self.first_dealer = first_dealer
-        self.reward = reward
-        self.illegal = illegal
-        self.render_mode = render_mode
-        self._pool, self._shares = _pool_of(opponent)
-        self._points = reward == "points"
-        self._dict = observation == "dict"
-        self._size = len(observation_high(self.rules))
-        self._num_actions = self.rules.num_actions
-        vector = spaces.Box(0, observation_high(self.rules), dtype=np.uint8)
-        mask = spaces.Box(0, 1, (self._num_actions,), np.int8)
-        self.observation_space: spaces.Space[Any] = (
-            spaces.Dict({"observation": vector, "action_mask": mask}) if self._dict else vector
+        options = Options(
+            opponent=opponent,
+            reward=reward,
+            rules=rules,
+            first_dealer=first_dealer,
+            illegal=illegal,
+            observation=observation,
+            match_points=match_points,
+            shaping=shaping,
+            shaping_gamma=shaping_gamma,
         )
-        self.action_space = spaces.Discrete(self._num_actions)
-        self._games: Games | None = None
-        self._over = True
-        self._net = 0  # net points already paid for in this episode
-        self._name, self._bot, self._policy = self._pool[0]
+        self._set_up(options, render_mode, render_open_hands)
 
-    @property
-    def games(self) -> Games:
-        """The batch of one behind this environment, for tests and search; it shows both hands.
+    def _set_up(self, options: Options, render_mode: str | None, open_hands: bool) -> None:
+        """Sets all that follows from the options.
 
         Raises:
-            ResetNeeded: Before the first `reset`.
+            ValueError: If the render mode or *open_hands* is not allowed.
         """
-        if self._games is None:
-            raise ResetNeeded("there is no game yet: call env.reset() first")
-        return self._games
+        self._view = TableView.of(render_mode, open_hands, options.checked_rules)
+        self.render_mode = render_mode
+        self.options = options
+        self.observation_space = options.observation_space
+        self.action_space = options.action_space
+        self._lanes = Lanes(1, options)
+        self._bind()
+
+    def _bind(self) -> None:
+        """Sets what follows from the lane: views that cost kernels least."""
+        lanes = self._lanes
+        self._game_view, self._episode_view = lanes.game_view, lanes.episode_view
+        self._over = lanes.episodes["over"]
+        self._size, self._num_actions = lanes.games.observation_size, lanes.games.num_actions
+        self._dict = self.options.observation == "dict"
+        self._target = self.options.checked_rules.target
+        if self._view is not None:
+            lanes.witness = self._view.witness
 
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
@@ -220,31 +214,24 @@ class CribbageEnv(gymnasium.Env[Observation, np.int64]):
 
         Args:
             seed: The seed of the lane to begin, 0 to 2**64 - 1; None goes on with the present one.
-            options: Not used.
+            options: Where to begin, as the fields of a `crib_env.Position`: ``dealer``, ``scores``,
+                ``hands``, ``discards``, ``starter``, ``plays``; seat 0 is the agent's. What is left
+                out is as it would have been. The opponent then plays until the agent is to act.
 
         Returns:
             The observation and the info of the agent's first decision.
 
         Raises:
-            ValueError: If the seed is out of range.
+            ValueError: If the seed is out of range, or the position impossible, in one line; the
+                game before goes on.
         """
-        if seed is not None:
-            seed = check_seed(seed)
+        [checked] = self._seeds([seed])
+        sight = self._lanes.blank()
+        self._lanes.reset(_LANE, [checked], options, sight)
         super().reset(seed=seed)
-        if seed is None and self._games is None:
-            seed = int(self.np_random.integers(NUM_SEEDS, dtype=np.uint64))
-        if seed is not None:
-            self._games = Games(1, self.rules, [seed], FIRST_DEALERS[self.first_dealer])
-            self._bind()
-        else:
-            next_all(self._records, _LANE)
-        if self._shares:
-            self._draw_opponent()
-        self._net = 0
-        self._over = False
-        observation, info, _ = self._advance(NO_CARD)
-        info["opponent"] = self._name
-        return observation, info
+        info = self._info(sight.masks[0]) | {"opponent": self._lanes.member_name(0)}
+        self._show()
+        return self._observation(sight.observations[0], sight.masks[0]), info
 
     def step(self, action: Any) -> Step:
         """Throws or lays one card of the agent; the opponent replies until the agent is to act.
@@ -261,28 +248,95 @@ class CribbageEnv(gymnasium.Env[Observation, np.int64]):
                 changed), or if a `Policy` opponent chooses an illegal action (the episode is void).
             TypeError: If the action is no whole number.
         """
-        if self._over:
+        if self._over[0]:
             raise ResetNeeded("the episode is over: call env.reset() before the next env.step()")
         card = action if type(action) is int else _whole(action)
         if not 0 <= card < self._num_actions:
             return self._refuse(card)
-        observation, info, turn = self._advance(card)
+        if self._view is not None:
+            return self._step_in_view(card)
+        observation = np.empty(self._size, np.uint8)
+        mask = np.empty(self._num_actions, np.int8)
+        turn, reward, own, others, dealer = step_one(
+            self._game_view, self._episode_view, card, AGENT, observation, mask
+        )
+        while turn > AGENT:
+            card = int(self._lanes.ask(_LANE)[0])
+            turn, reward, own, others, dealer = step_one(
+                self._game_view, self._episode_view, card, AGENT, observation, mask
+            )
         if turn == ILLEGAL:
             return self._refuse(card)
-        reward = 0.0
-        if self._points:
-            net = info["agent_score"] - info["opponent_score"]
-            reward = float(net - self._net)
-            self._net = net
-        if turn != NOBODY:
-            return observation, reward, False, False, info
-        self._over = True
-        won = info["agent_score"] == self.rules.target
-        if not self._points:
-            reward = 1.0 if won else -1.0
-        loser = min(info["agent_score"], info["opponent_score"])
-        info |= {"opponent": self._name, "won": won, "skunk_level": self.rules.skunk_level(loser)}
-        return observation, reward, True, False, info
+        info = {
+            "action_mask": mask,
+            "agent_score": own,
+            "opponent_score": others,
+            "is_dealer": dealer == AGENT,
+        }
+        over = turn == NOBODY
+        if over:
+            self._add_end(info)
+        if self._dict:
+            return self._observation(observation, mask), reward, over, False, info
+        return observation, reward, over, False, info
+
+    def _step_in_view(self, card: int) -> Step:
+        """Does what `step` does, one decision at a time, each shown to the view."""
+        assert self._view is not None
+        self._view.next_step()
+        sight = self._lanes.blank()
+        self._lanes.advance(_LANE, np.array([card]), sight)
+        if sight.turns[0] == ILLEGAL:
+            return self._refuse(card)
+        over = bool(sight.turns[0] == NOBODY)
+        info = self._info(sight.masks[0])
+        if over:
+            self._add_end(info)
+        self._show()
+        observation = self._observation(sight.observations[0], sight.masks[0])
+        return observation, float(sight.rewards[0]), over, False, info
+
+    def _refuse(self, card: int) -> Step:
+        """Answers an illegal action: raises, or forfeits the game, which stays as it is.
+
+        Raises:
+            IllegalActionError: Under ``illegal="raise"``.
+        """
+        sight = self._lanes.blank()
+        [text] = self._lanes.refuse(_LANE, np.array([card], dtype=object), sight)
+        info = self._info(sight.masks[0])
+        info |= {"opponent": self._lanes.member_name(0), "won": False, "skunk_level": 0}
+        info["illegal_action"] = text
+        if self._view is not None:
+            self._view.forfeit()
+        self._show()
+        observation = self._observation(sight.observations[0], sight.masks[0])
+        return observation, float(sight.rewards[0]), True, False, info
+
+    def _observation(
+        self, vector: npt.NDArray[np.uint8], mask: npt.NDArray[np.int8]
+    ) -> Observation:
+        """Returns the observation in the form asked for."""
+        return {"observation": vector, "action_mask": mask.copy()} if self._dict else vector
+
+    def _info(self, mask: npt.NDArray[np.int8]) -> dict[str, Any]:
+        """Returns the information that every step has."""
+        own, others = self._lanes.games.scores[0].tolist()
+        is_dealer = bool(self._lanes.games.records["dealer"][0] == AGENT)
+        return {
+            "action_mask": mask,
+            "agent_score": own,
+            "opponent_score": others,
+            "is_dealer": is_dealer,
+        }
+
+    def _add_end(self, info: dict[str, Any]) -> None:
+        """Adds to the information what an episode's end has. Changes *info*."""
+        info["opponent"] = self._lanes.member_name(0)
+        scores = info["agent_score"], info["opponent_score"]
+        if max(scores) == self._target:
+            info["won"] = scores[AGENT] == self._target
+            info["skunk_level"] = self.rules.skunk_level(min(scores))
 
     def action_masks(self) -> npt.NDArray[np.bool_]:
         """Returns which cards are legal, (52,) bool; all True once the episode is over.
@@ -294,96 +348,113 @@ class CribbageEnv(gymnasium.Env[Observation, np.int64]):
             ResetNeeded: Before the first `reset`.
         """
         mask = self.games.action_masks(AGENT)[0]
-        return np.ones_like(mask, np.bool_) if self._over else mask.astype(np.bool_)
+        return np.ones_like(mask, np.bool_) if self._over[0] else mask.astype(np.bool_)
 
-    def _advance(self, action: int) -> tuple[Observation, dict[str, Any], int]:
-        """Applies an action that is a card, or NO_CARD, and plays on until the agent is to act.
+    def render(self) -> Any:
+        """Returns the table as the agent's seat sees it, in the form of the render mode.
 
-        Returns:
-            The observation, the info, and the turn as `loops.answer` tells it.
+        ``"ansi"``: a str. ``"rgb_array"``: (540, 960, 3) uint8. ``"human"``: None; each reset and
+        step prints the table by itself.
+
+        Raises:
+            ResetNeeded: Before the first `reset`.
         """
-        observation = np.empty(self._size, np.uint8)
-        mask = np.empty(self._num_actions, np.int8)
-        turn, own, others, dealer = step_one(
-            self._records, action, AGENT, self._bot, observation, mask
-        )
-        while turn > AGENT:
-            turn, own, others, dealer = step_one(
-                self._records, self._policy_action(turn), AGENT, OUTSIDE, observation, mask
+        if self._view is None:
+            gymnasium.logger.warn(
+                "render() without a render mode shows nothing: "
+                f'gymnasium.make("{self.spec.id if self.spec else "..."}", render_mode="ansi")'
             )
-        info = {
-            "action_mask": mask,
-            "agent_score": own,
-            "opponent_score": others,
-            "is_dealer": dealer == AGENT,
-        }
-        if self._dict:
-            return {"observation": observation, "action_mask": mask.copy()}, info, turn
-        return observation, info, turn
+            return None
+        return self._view.render(self.games.records[0])
 
-    def _policy_action(self, seat: int) -> int:
-        """Returns the legal action that the opponent, a `Policy`, chooses for its seat.
+    def _show(self) -> None:
+        """Prints the table if the render mode is ``"human"``."""
+        if self._view is not None:
+            self._view.show(self.games.records[0])
 
-        Raises:
-            IllegalActionError: If it chooses another one; the episode is void.
-            ValueError: If it chooses no whole number; the episode is void.
-        """
-        games = self.games
-        masks = games.action_masks(seat)
-        assert self._policy is not None
-        # Should the policy raise, or Ctrl-C stop it, the episode is over: it is the opponent's
-        # turn, and the next step must not play the opponent's cards.
-        self._over = True
-        # A copy of the mask: what the policy writes there does not make an action legal.
-        chosen = self._policy(games.observe(seat), masks.copy(), games.luck())
-        action = int(checked_actions(chosen, 1, self._name)[0])
-        if not (0 <= action < self._num_actions and masks[0, action]):
-            raise IllegalActionError(f"opponent {self._name}: {games.illegal_text(0, action)}")
-        self._over = False
-        return action
-
-    def _refuse(self, action: int) -> Step:
-        """Answers an illegal action: raises, or forfeits the game, which stays as it is.
-
-        Raises:
-            IllegalActionError: Under ``illegal="raise"``.
-        """
-        text = self.games.illegal_text(0, action, player=AGENT)
-        if self.illegal == "raise":
-            raise IllegalActionError(text)
-        _LOGGER.warning("forfeit by %s", text)
-        # Nothing to apply, nobody to reply: this only shows the agent where the game stands.
-        observation, info, _ = self._advance(NO_CARD)
-        info["action_mask"][:] = 1
-        if isinstance(observation, dict):
-            observation["action_mask"][:] = 1
-        self._over = True
-        info |= {"opponent": self._name, "won": False, "skunk_level": 0, "illegal_action": text}
-        # The total of the episode becomes the worst there is, whatever was paid before.
-        worst = self.rules.target if self._points else 1
-        return observation, float(-worst - self._net), True, False, info
-
-    def _draw_opponent(self) -> None:
-        """Draws this game's opponent from the pool, by the lane's own luck."""
-        record = self.games.records[0]
-        low, high = (int(word) for word in record["seed"])
-        word = philox(0, 0, int(record["game_number"]), STREAM_OPPONENTS, low, high)[0]
-        index = bisect_right(self._shares, word / 2**32)
-        self._name, self._bot, self._policy = self._pool[index]
-
-    def _bind(self) -> None:
-        """Sets what follows from the games: a view that costs kernels least."""
-        self._records = as_records(self.games.records)
+    def _stands_elsewhere(self) -> None:
+        """Lets the view begin where the game stands now."""
+        if self._view is not None:
+            self._view.begin(self.games.records[0])
 
     def __getstate__(self) -> dict[str, Any]:
-        """Returns what a pickle or a deep copy holds: the view would come apart from the games."""
-        return {name: value for name, value in vars(self).items() if name != "_records"}
+        """Returns what a pickle or a deep copy holds: views would come apart from the lane."""
+        views = ("_game_view", "_episode_view", "_over")
+        return {name: value for name, value in vars(self).items() if name not in views}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         """Restores the environment; its game goes on with the same cards."""
         vars(self).update(state)
-        if self._games is not None:
-            self._bind()
+        self._bind()
+
+
+class CribbageDealEnv(CribbageEnv):
+    """One deal of two-player cribbage an episode, at scores given or drawn.
+
+    All is as in `CribbageEnv` but for what follows.
+
+    ## Rewards
+
+    ``reward="points"``: the net points of the deal, paid as pegged, no score passing the target.
+
+    ``reward="win_probability"``: twice the change of the probability that the agent wins the game,
+    from scores and dealer at the start of this deal to those of the next.
+
+    ## Starting State
+
+    Two hands of six are dealt. ``scores="play"`` draws the scores as deals start in whole games of
+    expert, ``scores="uniform"`` draws each from 0 to the target less 1, a pair gives them. They are
+    drawn by the lane's own luck, as the cards are.
+
+    ## Episode End
+
+    After the crib is counted, or when a score reaches the target. `won` and `skunk_level` are in
+    the information only if the game is won.
+
+    ## Version History
+
+    - v0: the first.
+
+    Args:
+        opponent: See `CribbageEnv`.
+        reward: ``"points"`` or ``"win_probability"``.
+        rules: See `CribbageEnv`.
+        first_dealer: Who deals: ``"alternate"`` cuts for the lane's first deal and alternates from
+            episode to episode; ``"cut"``, ``"agent"`` and ``"opponent"`` as in `CribbageEnv`.
+        illegal: See `CribbageEnv`.
+        observation: See `CribbageEnv`.
+        scores: ``"play"``, ``"uniform"``, or (the agent's, the opponent's).
+        render_mode: See `CribbageEnv`.
+        render_open_hands: See `CribbageEnv`.
+
+    Raises:
+        ValueError: If an option has no such value, in one line that says what is allowed.
+    """
+
+    def __init__(
+        self,
+        opponent: Opponent | Pool = "expert",
+        reward: Literal["points", "win_probability"] = "points",
+        rules: Rules | Mapping[str, Any] | None = None,
+        first_dealer: FirstDealerName = "alternate",
+        illegal: Literal["forfeit", "raise"] = "forfeit",
+        observation: Literal["vector", "dict"] = "vector",
+        scores: Scores = "play",
+        render_mode: RenderMode = None,
+        render_open_hands: bool = False,
+    ) -> None:
+        """Checks the options; the first deal begins with `reset`."""
+        options = Options(
+            opponent=opponent,
+            reward=reward,
+            rules=rules,
+            first_dealer=first_dealer,
+            illegal=illegal,
+            observation=observation,
+            one_deal=True,
+            scores=scores,
+        )
+        self._set_up(options, render_mode, render_open_hands)
 
 
 def _whole(action: Any) -> int:
@@ -396,61 +467,3 @@ def _whole(action: Any) -> int:
         return operator.index(action)
     except TypeError:
         raise TypeError(f"action {action!r}: an action is a card, an int from 0 to 51") from None
-
-
-def _member(opponent: Any) -> Member:
-    """Returns an opponent's name, its number as a house player or OUTSIDE, and itself or None.
-
-    Raises:
-        ValueError: If it is neither a house player's name nor a policy.
-    """
-    if isinstance(opponent, str) and opponent in BOTS:
-        return opponent, bot_number(opponent), None
-    if callable(opponent) and not isinstance(opponent, type):
-        name = getattr(opponent, "name", getattr(opponent, "__name__", type(opponent).__name__))
-        return str(name), OUTSIDE, opponent
-    raise ValueError(_opponent_text(opponent))
-
-
-def _opponent_text(opponent: Any) -> str:
-    """Returns the line that refuses an opponent."""
-    allowed = ", ".join(map(repr, BOTS))
-    return (
-        f"opponent={opponent!r}: allowed are {allowed}, a Policy, and a pool of those: "
-        "a mapping to weights, or pairs of (opponent, weight)"
-    )
-
-
-def _pool_of(opponent: Any) -> tuple[list[Member], list[float]]:
-    """Returns the members of a pool, and for two or more the upper ends of their shares of [0, 1].
-
-    Raises:
-        ValueError: If the opponent is not allowed, or a weight is no number above 0.
-    """
-    if isinstance(opponent, str) or callable(opponent):
-        return [_member(opponent)], []
-    pairs = list(opponent.items() if isinstance(opponent, Mapping) else _pairs(opponent))
-    if not pairs:
-        raise ValueError(f"opponent={opponent!r}: a pool needs a member")
-    for _, weight in pairs:
-        number = isinstance(weight, Real) and not isinstance(weight, bool)
-        if not (number and math.isfinite(weight) and weight > 0):
-            raise ValueError(
-                f"opponent={opponent!r}: weight {weight!r}: allowed is a number above 0"
-            )
-    ends = list(accumulate(weight for _, weight in pairs))
-    # The last end is made infinite, so that no rounding leaves a draw without a member.
-    shares = [end / ends[-1] for end in ends[:-1]] + [math.inf]
-    return [_member(member) for member, _ in pairs], shares if len(pairs) > 1 else []
-
-
-def _pairs(opponent: Any) -> list[tuple[Any, Any]]:
-    """Returns a pool given as pairs of (opponent, weight).
-
-    Raises:
-        ValueError: If it is not made of pairs.
-    """
-    try:
-        return [(member, weight) for member, weight in opponent]
-    except (TypeError, ValueError):
-        raise ValueError(_opponent_text(opponent)) from None

@@ -113,9 +113,9 @@ RECORD = np.dtype(
         ("gone", np.int8),  # who said go in this count, a bit by seat
         # Under ALTERNATE: the seat that dealt the lane's first game.
         ("first_cut", np.int8),
-        # Fills the last word: every byte of a record is written, so that records that are alike are
-        # alike byte by byte, copies included. A test looks for holes.
-        ("spare", np.int8),
+        # Whether the game is a single deal: over after its crib, won or not. The fields fill whole
+        # words, so that records that are alike are alike byte by byte. A test looks for holes.
+        ("one_deal", np.int8),
     ],
     align=True,
 )
@@ -157,7 +157,7 @@ class Game(Protocol):
     pile_size: int
     gone: int
     first_cut: int
-    spare: int
+    one_deal: int
 
 
 @kernel
@@ -447,7 +447,7 @@ def show(game: Game) -> None:
     """Counts hands from the dealer's left, the dealer's last, then the crib (R19). Changes *game*.
 
     The first to reach the target has won: nothing after it is counted. Otherwise the deal passes
-    (R3).
+    (R3), or a game of one deal is over without a winner.
     """
     player = game.dealer
     for _ in range(game.players):
@@ -457,6 +457,9 @@ def show(game: Game) -> None:
             return
     peg(game, game.dealer, int(game.worth[MAX_PLAYERS]), CRIB)
     if game.phase == OVER:
+        return
+    if game.one_deal:
+        game.phase = OVER
         return
     game.dealer = left_of(game, game.dealer)
     game.deal_number += 1

@@ -37,18 +37,19 @@ _CACHE_NAME = "crib_env-kernels-"
 _NO_KERNELS = (
     "__init__.py",
     "batch.py",
-    "board.py",
     "env.py",
     "explain.py",
+    "lanes.py",
+    "lanes_owner.py",
     "make_tables.py",
     "make_win_probability.py",
     "narrator.py",
+    "opponents.py",
+    "options.py",
     "policy.py",
     "position.py",
-    "render.py",
-    "render_text.py",
-    "sprites.py",
-    "view.py",
+    "records.py",
+    "vector_env.py",
 )
 
 

@@ -1,7 +1,7 @@
 """The loops over games, compiled: the only place where a rule meets a batch.
 
 Axes: (N,) games, (M,) lanes of them, (M, F) observations, (M, A) action masks. Nothing is checked
-here: `batch.Games` and the environments do that, and own the arrays.
+here: `batch.Games` and `lanes.Lanes` do that, and own the arrays.
 """
 
 from __future__ import annotations
@@ -11,32 +11,13 @@ from typing import Any, Literal
 import numpy.typing as npt
 
 from crib_env.bots import RANDOM, bot_action, bot_move, random_card
-from crib_env.cards import CARDS_UP_TO, NO_CARD, NUM_CARDS, bit_of
-from crib_env.game import (
-    DISCARD,
-    OVER,
-    PLAY,
-    Game,
-    add_worth,
-    apply,
-    clear_deal,
-    count_worth,
-    draw_luck,
-    legal,
-    luck_of,
-    side_of,
-    start_game,
-)
-from crib_env.kernel import bit_count, kernel
-from crib_env.luck import STREAM_POSITION, STREAM_REDEAL, philox
-from crib_env.observation import (
-    observe,
-    observe_privileged,
-    recall,
-    unseen_by,
-    write_mask,
-)
-from crib_env.scoring import THIRTY_ONE
+from crib_env.cards import NO_CARD, NUM_CARDS
+from crib_env.episode import TWO_TO_32, Episode, draw_scores, forfeit, lead_of, set_out, settle
+from crib_env.game import OVER, Game, apply, legal, luck_of, side_of, start_game
+from crib_env.kernel import kernel
+from crib_env.luck import STREAM_OPPONENTS, philox
+from crib_env.observation import observe, observe_privileged, recall, write_mask
+from crib_env.redeal import lay_out, redeal_hidden, reseed
 
 Array = npt.NDArray[Any]
 FirstDealer = Literal["alternate", "cut"] | int
@@ -185,28 +166,146 @@ def answer(game: Game, action: int, player: int, bot: int) -> int:
 
 
 @kernel
-def step_one(
-    games: Array, action: int, player: int, bot: int, observation: Array, mask: Array
-) -> tuple[int, int, int, int]:
-    """Does all that one step of an environment of one lane needs, in one call.
+def step_lane(
+    game: Game, episode: Episode, action: int, player: int, observation: Array, mask: Array
+) -> tuple[int, float]:
+    """Does all that one step of an environment needs in one lane.
 
-    Changes lane 0 of *games*, *observation* (F,) uint8 and *mask* (A,) int8, which become what
-    *player* then sees. The caller knows *action* to be a card or NO_CARD (see `answer`).
+    Where an opponent from outside is to act, or the action is not legal, nothing but *game* is
+    written. Otherwise changes *episode*, *observation* (F,) uint8 and *mask* (A,) int8, which
+    become what *player* then sees.
 
     Returns:
-        What `answer` returns, the score of *player*'s side, the best score of the other sides, and
-        the dealer.
+        What `answer` returns, and the reward: 0 where this is the episode's first decision.
     """
-    game = games[0]
-    turn = answer(game, action, player, bot)
+    turn = answer(game, action, player, int(episode.bot))
+    if turn == ILLEGAL or (turn != player and turn != NOBODY):
+        return turn, 0.0
+    reward = 0.0
+    if episode.over:
+        set_out(game, episode, player)
+    else:
+        reward = settle(game, episode, player)
     observe(game, player, observation)
     write_mask(game, player, mask)
-    own = side_of(game, player)
-    others = 0
-    for side in range(game.sides):
-        if side != own:
-            others = max(others, int(game.scores[side]))
-    return turn, int(game.scores[own]), others, int(game.dealer)
+    return turn, reward
+
+
+@kernel
+def step_one(
+    games: Array, episodes: Array, action: int, player: int, observation: Array, mask: Array
+) -> tuple[int, float, int, int, int]:
+    """Does `step_lane` in lane 0, in one call that costs little.
+
+    Returns:
+        What `step_lane` returns, the score of *player*'s side, the best score of the other sides,
+        and the dealer.
+    """
+    game = games[0]
+    turn, reward = step_lane(game, episodes[0], action, player, observation, mask)
+    own = int(game.scores[side_of(game, player)])
+    return turn, reward, own, own - lead_of(game, player), int(game.dealer)
+
+
+@kernel
+def step_all(
+    games: Array,
+    episodes: Array,
+    lanes: Array,
+    actions: Array,
+    player: int,
+    observations: Array,
+    masks: Array,
+    rewards: Array,
+    turns: Array,
+) -> None:
+    """Does `step_lane` in each of *lanes*. Changes all arrays but *lanes* and *actions*.
+
+    Args:
+        games: (N,) records.
+        episodes: (N,) of `EPISODE`.
+        lanes: (M,) which of them.
+        actions: (M,) a card each, or NO_CARD to go on without one.
+        player: The agent's seat.
+        observations: (N, F) uint8, what *player* then sees.
+        masks: (N, A) int8, what it may choose.
+        rewards: (N,) float64.
+        turns: (N,) int64, what `answer` returns.
+    """
+    for index in range(len(lanes)):
+        lane = lanes[index]
+        turn, reward = step_lane(
+            games[lane],
+            episodes[lane],
+            int(actions[index]),
+            player,
+            observations[lane],
+            masks[lane],
+        )
+        turns[lane] = turn
+        rewards[lane] = reward
+
+
+@kernel
+def refuse_all(
+    games: Array,
+    episodes: Array,
+    lanes: Array,
+    player: int,
+    observations: Array,
+    masks: Array,
+    rewards: Array,
+) -> None:
+    """Forfeits the game of each of *lanes*, which stays as it is. Changes what `step_all` does."""
+    for lane in lanes:
+        rewards[lane] = forfeit(episodes[lane])
+        observe(games[lane], player, observations[lane])
+        masks[lane, :] = 1
+
+
+@kernel
+def begin_all(
+    games: Array,
+    episodes: Array,
+    lanes: Array,
+    player: int,
+    shares: Array,
+    bots: Array,
+) -> None:
+    """Begins the next game of each of *lanes*, and an episode. Changes *games* and *episodes*.
+
+    Args:
+        games: (N,) records.
+        episodes: (N,) of `EPISODE`.
+        lanes: (M,) which of them.
+        player: The agent's seat.
+        shares: (members,) float64, the upper ends of the opponents' shares of [0, 1].
+        bots: (members,) int64, their numbers as house players.
+    """
+    for lane in lanes:
+        game = games[lane]
+        episode = episodes[lane]
+        game.game_number += 1
+        start_game(game)
+        draw_scores(game, episode, player)
+        words = philox(0, 0, game.game_number, STREAM_OPPONENTS, game.seed[0], game.seed[1])
+        member = 0
+        while member + 1 < len(shares) and words[0] >= shares[member] * TWO_TO_32:
+            member += 1
+        episode.member = member
+        episode.bot = bots[member]
+        episode.over = 1
+
+
+@kernel
+def scores_all(games: Array, player: int, facts: Array) -> None:
+    """Writes *player*'s score, the best other, and whether it deals, (N, 3) int64, into *facts*."""
+    for lane in range(len(games)):
+        game = games[lane]
+        own = int(game.scores[side_of(game, player)])
+        facts[lane, 0] = own
+        facts[lane, 1] = own - lead_of(game, player)
+        facts[lane, 2] = game.dealer == player
 
 
 @kernel
@@ -226,97 +325,13 @@ def redeal_all(games: Array, lanes: Array, players: Array, seeds: Array) -> None
 
 
 @kernel
-def redeal_hidden(game: Game, player: int, key0: int, key1: int) -> None:
-    """Deals other hands, throws, and an unturned starter anew from what *player* has not seen.
-
-    A seat that has said go keeps to cards that would not have fitted, and one that is to lay a card
-    has one that fits: otherwise the turn would have passed. Changes *game*.
-    """
-    pack = unseen_by(game, player)
-    turned = game.phase != DISCARD
-    if turned:
-        add_worth(game, -1)
-    from_pack = game.crib
-    for seat in range(game.players):
-        from_pack &= ~game.discards[seat]
-    num_from_pack = bit_count(int(from_pack))
-    draws = 0
-    game.crib = 0
-    # Hands first: what a go has ruled out concerns them alone, so every deal stays alike likely.
-    for seat in range(game.players):
-        if seat != player:
-            must_fit = game.phase == PLAY and seat == game.turn
-            hand = 0
-            while hand == 0:
-                for _ in range(game.held[seat]):
-                    allowed = pack & ~hand & ~CARDS_UP_TO[game.lacks[seat]]
-                    words = philox(
-                        draws, game.deal_number, game.game_number, STREAM_REDEAL, key0, key1
-                    )
-                    hand |= bit_of(random_card(allowed, words[0]))
-                    draws += 1
-                if game.held[seat] == 0:
-                    break
-                if must_fit and not hand & CARDS_UP_TO[THIRTY_ONE - game.count]:
-                    hand = 0
-            game.hands[seat] = hand
-            pack ^= hand
-    for seat in range(game.players):
-        if seat != player:
-            thrown = 0
-            for _ in range(bit_count(int(game.discards[seat]))):
-                words = philox(draws, game.deal_number, game.game_number, STREAM_REDEAL, key0, key1)
-                card = bit_of(random_card(pack, words[0]))
-                draws += 1
-                thrown |= card
-                pack ^= card
-            game.discards[seat] = thrown
-        if bit_count(int(game.discards[seat])) == game.num_discards:
-            game.crib |= game.discards[seat]
-    for _ in range(num_from_pack):
-        words = philox(draws, game.deal_number, game.game_number, STREAM_REDEAL, key0, key1)
-        card = bit_of(random_card(pack, words[0]))
-        draws += 1
-        game.crib |= card
-        pack ^= card
-    if turned:
-        count_worth(game)
-        add_worth(game, 1)
-    elif game.starter != NO_CARD:
-        words = philox(draws, game.deal_number, game.game_number, STREAM_REDEAL, key0, key1)
-        game.starter = random_card(pack, words[0])
-    game.seed[0] = key0
-    game.seed[1] = key1
-    draw_luck(game)
+def reseed_all(games: Array, lanes: Array, seeds: Array) -> None:
+    """Gives each of *lanes* the luck of another seed, (M, 2) uint32. Changes *games*."""
+    for index in range(len(lanes)):
+        reseed(games[lanes[index]], int(seeds[index, 0]), int(seeds[index, 1]))
 
 
 @kernel
-def lay_out(
-    games: Array, lane: int, hands: Array, starter: int, dealer: int, scores: Array
-) -> None:
-    """Begins a deal of a game with these cards and scores. Changes *games*."""
-    game = games[lane]
-    start_game(game)
-    game.dealer = dealer
-    clear_deal(game)
-    dealt = 0
-    for player in range(game.players):
-        game.hands[player] = hands[player]
-        dealt |= hands[player]
-    for side in range(game.sides):
-        game.scores[side] = scores[side]
-    pack = ((1 << NUM_CARDS) - 1) & ~dealt
-    block = 0
-    if starter == NO_CARD:
-        words = philox(block, 0, game.game_number, STREAM_POSITION, game.seed[0], game.seed[1])
-        starter = random_card(pack, words[0])
-        block += 1
-    game.starter = starter
-    pack &= ~bit_of(starter)
-    for _ in range(game.crib_from_pack):
-        words = philox(block, 0, game.game_number, STREAM_POSITION, game.seed[0], game.seed[1])
-        card = bit_of(random_card(pack, words[0]))
-        game.crib |= card
-        pack ^= card
-        block += 1
-    draw_luck(game)
+def lay_out_one(games: Array, hands: Array, starter: int, dealer: int, scores: Array) -> None:
+    """Does `redeal.lay_out` in lane 0. Changes *games*."""
+    lay_out(games[0], hands, starter, dealer, scores)

@@ -10,12 +10,12 @@ from typing import Any, Protocol
 import numpy as np
 import numpy.typing as npt
 
-from crib_env.batch import new_records
 from crib_env.bots import BOTS, Bot
 from crib_env.kernel import as_records
 from crib_env.loops import bot_actions, recall_all
 from crib_env.luck import WORD
 from crib_env.observation import observation_size
+from crib_env.records import new_records
 from crib_env.rules import Rules
 
 

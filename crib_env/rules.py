@@ -86,10 +86,7 @@ class Rules:
         Args:
             loser_score: One score, or an integer array of them.
         """
-        score = np.asarray(loser_score)
-        level = (score < self.target - 30).astype(np.int64) + (score < self.target - 60)
-        if self.triple_skunk:
-            level = level + (score < self.target - 90)
+        level = np.asarray(skunk_level(np.asarray(loser_score), self.target, self.triple_skunk))
         return level if level.ndim else int(level)
 
     def match_points(
@@ -111,6 +108,14 @@ class Rules:
         if len(scheme) != 4:
             raise ValueError(f"match points {scheme}: allowed are four: win, skunk, double, triple")
         return scheme[self.skunk_level(loser_score)]
+
+
+def skunk_level(loser_score: Any, target: int, triple_skunk: int) -> Any:
+    """Returns `Rules.skunk_level`, for arrays here and compiled for one score in rewards.py."""
+    skunk = 1 * (loser_score < target - 30)
+    double = 1 * (loser_score < target - 60)
+    triple = triple_skunk * (loser_score < target - 90)
+    return skunk + double + triple
 
 
 def _check_int(name: str, value: Any, low: int, high: int) -> None:

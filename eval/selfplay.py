@@ -20,10 +20,10 @@ from rich.console import Console
 from rich.table import Table
 
 from agents.agent import Agent, make
-from crib_env.batch import lane_seeds
 from crib_env.game import Role, Source
 from crib_env.loops import OUTSIDE
 from crib_env.luck import check_seed
+from crib_env.records import lane_seeds
 from crib_env.rules import Rules
 from eval.match import HOUSE
 from eval.play import LANES, OnProgress, limit_threads, play_games, progress_bar

@@ -23,7 +23,9 @@ from typing import Any
 
 import gymnasium
 import numpy as np
+import numpy.typing as npt
 import tyro
+from gymnasium.vector import VectorEnv
 from rich.console import Console
 from rich.table import Table
 
@@ -34,6 +36,7 @@ from crib_env.loops import bot_actions
 from eval.provenance import ROOT, check_writable, keep_json, origin
 
 LANES = 4096
+SYNC_COPIES = 64
 LARGEST = (1 << 64) - 1
 
 # What a user meets first: a batch and an environment, with every house player.
@@ -132,6 +135,64 @@ def single_steps(environment: gymnasium.Env[Any, Any], seconds: float) -> tuple[
     return steps / inside, steps / (clock() - start)
 
 
+def vector_steps(
+    environments: VectorEnv[Any, Any, Any],
+    choose: Callable[[dict[str, Any]], npt.NDArray[np.int64]],
+    seconds: float,
+) -> float:
+    """Returns the agent's steps a second in `step` alone, by random legal actions.
+
+    The steps that only begin an episode count for nothing, the time that they take counts.
+
+    Args:
+        environments: With the autoreset mode NEXT_STEP.
+        choose: Returns the actions, (N,) int64, from the information.
+        seconds: How long to go on.
+    """
+    clock = time.perf_counter
+    _, infos = environments.reset()
+    begins = np.zeros(environments.num_envs, np.bool_)
+    steps = 0
+    inside = 0.0
+    start = clock()
+    while clock() - start < seconds:
+        actions = choose(infos)
+        before = clock()
+        _, _, terminated, _, infos = environments.step(actions)
+        inside += clock() - before
+        steps += int((~begins).sum())
+        begins = terminated
+    return steps / inside
+
+
+def native_chooser(
+    environments: Any, seed: int
+) -> Callable[[dict[str, Any]], npt.NDArray[np.int64]]:
+    """Returns what chooses random legal cards for all lanes of a native vector environment."""
+    uniform = np.random.Generator(np.random.SFC64(seed))
+    n = environments.num_envs
+    actions = np.empty(n, np.int64)
+
+    def choose(infos: dict[str, Any]) -> npt.NDArray[np.int64]:
+        luck = uniform.integers(LARGEST, size=n, dtype=np.uint64, endpoint=True)
+        records = as_records(environments.games.records)
+        bot_actions(records, RANDOM, luck.view(np.uint32).reshape(-1, 2), actions)
+        return actions
+
+    return choose
+
+
+def mask_chooser(seed: int) -> Callable[[dict[str, Any]], npt.NDArray[np.int64]]:
+    """Returns what chooses random legal cards from stacked masks."""
+    uniform = np.random.Generator(np.random.SFC64(seed))
+
+    def choose(infos: dict[str, Any]) -> npt.NDArray[np.int64]:
+        masks = infos["action_mask"]
+        return np.asarray((uniform.random(masks.shape) * masks).argmax(axis=1))
+
+    return choose
+
+
 def measure_loops(
     seconds: float, rounds: int, say: Callable[[str], None] = lambda line: None
 ) -> dict[str, float]:
@@ -151,10 +212,19 @@ def measure_loops(
     whole, batch = Games(LANES, seed=1), Games(LANES, seed=2)
     environment = gymnasium.make("crib_env/Cribbage-v0", opponent="random")
     environment.reset(seed=3)
+    name = "crib_env/Cribbage-v0"
+    native = gymnasium.make_vec(name, num_envs=LANES, opponent="expert")
+    sync = gymnasium.make_vec(
+        name, num_envs=SYNC_COPIES, vectorization_mode="sync", opponent="expert"
+    )
+    choosers = native_chooser(native, 4), mask_chooser(5)
     # Each is run once before it counts: code is loaded from the cache at the first call.
     kernel_games(whole, 0.01)
     batch_decisions(batch, 0.01)
     single_steps(environment, 0.01)
+    for vector, choose in ((native, choosers[0]), (sync, choosers[1])):
+        vector.reset(seed=6)
+        vector_steps(vector, choose, 0.01)
     measured: dict[str, list[float]] = {}
     for number in range(rounds):
         say(f"round {number + 1} of {rounds}")
@@ -163,6 +233,8 @@ def measure_loops(
         batched = batch_decisions(batch, seconds)
         spiel_bots = bot_games(seconds, seed=number)
         step, loop = single_steps(environment, seconds)
+        vector_step = vector_steps(native, choosers[0], seconds)
+        sync_step = vector_steps(sync, choosers[1], seconds)
         games_per_s = kernel.games / kernel.seconds
         for name, value in {
             "kernel_games_per_s": games_per_s,
@@ -170,6 +242,9 @@ def measure_loops(
             "batch_decisions_per_s": batched,
             "single_steps_per_s": step,
             "single_loop_steps_per_s": loop,
+            "vector_steps_per_s": vector_step,
+            "sync_vector_steps_per_s": sync_step,
+            "vector_over_sync_vector": vector_step / sync_step,
             "pyspiel_games_per_s": spiel.games_per_second,
             "pyspiel_decisions_per_s": spiel.decisions_per_second,
             "pyspiel_passes_per_s": spiel.passes / spiel.seconds,
@@ -182,7 +257,8 @@ def measure_loops(
             ),
         }.items():
             measured.setdefault(name, []).append(value)
-    environment.close()
+    for opened in (environment, native, sync):
+        opened.close()
     return {name: median(values) for name, values in measured.items()}
 
 

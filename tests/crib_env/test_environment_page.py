@@ -4,14 +4,24 @@ import doctest
 import inspect
 import re
 import runpy
+from dataclasses import fields
 from pathlib import Path
 
 import gymnasium
 import pytest
 
 import crib_env
-from crib_env import CribbageEnv, Rules, wrappers
+from crib_env import (
+    CribbageDealEnv,
+    CribbageDealVectorEnv,
+    CribbageEnv,
+    CribbageVectorEnv,
+    Position,
+    Rules,
+    wrappers,
+)
 from crib_env.observation import OBSERVATION_VERSION, observation_size
+from crib_env.rules import MATCH_POINTS
 
 DOCS = Path(__file__).parents[2] / "docs"
 PAGE = (DOCS / "environment.md").read_text(encoding="utf-8")
@@ -60,15 +70,36 @@ def test_page_and_docstring_name_the_size_of_the_observation() -> None:
     assert f"version {OBSERVATION_VERSION} of its kind" in PAGE
 
 
+ENVIRONMENTS: list[type] = [
+    CribbageEnv,
+    CribbageDealEnv,
+    CribbageVectorEnv,
+    CribbageDealVectorEnv,
+]
+
+
 def test_page_names_every_argument_with_its_default() -> None:
-    table = section("Arguments")
-    parameters = inspect.signature(CribbageEnv).parameters
-    assert first_column(table) == list(parameters)
-    for name, parameter in parameters.items():
-        default = repr(parameter.default).replace("'", '"')
-        shown = "Rules(target=121)" if name == "rules" else default
-        assert f"| `{name}` | `{shown}` |" in table
+    rows = dict(re.findall(r"^\| `(\w+)` \| (.*?) \|", section("Arguments"), re.MULTILINE))
+    named = set()
+    for environment in ENVIRONMENTS:
+        for name, parameter in inspect.signature(environment).parameters.items():
+            named.add(name)
+            default = getattr(parameter.default, "value", parameter.default)
+            shown = "Rules(target=121)" if name == "rules" else repr(default).replace("'", '"')
+            assert f"`{shown}`" in rows[name]
+    assert named == set(rows)
     assert Rules() == Rules(target=121)
+
+
+def test_page_names_every_scheme_of_match_points() -> None:
+    rows = re.findall(
+        r'^\| `"(\w+)"` \| (\d) \| (\d) \| (\d) \| (\d) \|', section("Rewards"), re.MULTILINE
+    )
+    assert {name: tuple(map(int, points)) for name, *points in rows} == MATCH_POINTS
+
+
+def test_page_names_every_option_of_reset() -> None:
+    assert first_column(section("Positions")) == [field.name for field in fields(Position)]
 
 
 @pytest.mark.parametrize("wrapper", [wrappers.FormatObservation, wrappers.vector.FormatObservation])
@@ -88,7 +119,7 @@ def test_every_line_for_a_library_makes_a_wrapper() -> None:
     )
     assert len(lines) == 9
     env = gymnasium.make("crib_env/Cribbage-v0")
-    envs = gymnasium.make_vec("crib_env/Cribbage-v0", num_envs=2, vectorization_mode="sync")
+    envs = gymnasium.make_vec("crib_env/Cribbage-v0", num_envs=2)
     names = {
         "FormatObservation": wrappers.FormatObservation,
         "vector": wrappers.vector,
@@ -101,17 +132,20 @@ def test_every_line_for_a_library_makes_a_wrapper() -> None:
 
 @pytest.mark.parametrize("text", [section("Information"), DOCSTRING], ids=["page", "docstring"])
 def test_page_and_docstring_name_every_key_of_info(text: str) -> None:
-    env = gymnasium.make("crib_env/Cribbage-v0", opponent="random")
-    _, info = env.reset(seed=0)
-    keys = set(info)
-    over = False
-    while not over:
-        _, _, over, _, info = env.step(info["action_mask"].argmax())
+    keys = set()
+    for env_id in ("crib_env/Cribbage-v0", "crib_env/CribbageDeal-v0"):
+        env = gymnasium.make(env_id, opponent="random")
+        _, info = env.reset(seed=0)
         keys |= set(info)
-    env.reset()
-    keys |= set(env.step(52)[4])
+        over = False
+        while not over:
+            _, _, over, _, info = env.step(info["action_mask"].argmax())
+            keys |= set(info)
+        env.reset()
+        keys |= set(env.step(52)[4])
     assert set(first_column(text)) == keys
 
 
-def test_page_names_the_version() -> None:
-    assert f"v0 (crib_env {crib_env.__version__})" in section("Version history")
+@pytest.mark.parametrize("name", ["Cribbage-v0", "CribbageDeal-v0"])
+def test_page_names_the_version(name: str) -> None:
+    assert f"`{name}` (crib_env {crib_env.__version__})" in section("Version history")

@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from crib_env.batch import Games, new_records
+from crib_env.batch import Games
 from crib_env.game import Phase
 from crib_env.kernel import as_records
 from crib_env.loops import observe_all, recall_all
@@ -19,6 +19,7 @@ from crib_env.observation import (
     privileged_layout,
     privileged_size,
 )
+from crib_env.records import new_records
 from crib_env.rules import Rules
 from tests.tabletop import random_actions, sets
 
@@ -213,8 +214,7 @@ def test_privileged_view_holds_what_the_seat_cannot_know(states: list[Games], pl
         assert np.array_equal(worth, records["worth"][:, [player, other, 4]])
 
 
-def test_seats_mirror_each_other() -> None:
-    # D010: with the seats exchanged, each sees what the other saw.
+def test_d010_with_the_seats_exchanged_each_sees_what_the_other_saw() -> None:
     one, other = Games(200, seed=41, first_dealer=0), Games(200, seed=41, first_dealer=1)
     rng = np.random.default_rng(41)
     for _ in range(150):

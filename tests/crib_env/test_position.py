@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from crib_env.batch import Games
-from crib_env.cards import card_set, cards_in, parse_card, parse_cards
+from crib_env.cards import card_set, card_text, cards_in, parse_card, parse_cards
 from crib_env.game import Phase
 from crib_env.position import Position
 from crib_env.rules import Rules
@@ -88,13 +88,112 @@ def test_a_position_of_any_game_is_set_again_as_it_was() -> None:
                     assert np.array_equal(*rows)
             actions[lane] = int(random_actions(games.action_masks(lanes=[lane]), rng)[0])
             if record["phase"] == Phase.DISCARD:
-                thrown = [list(cards) for cards in told[lane].discards]
+                thrown = [list(told[lane].thrown(seat)) for seat in (0, 1)]
                 thrown[record["turn"]].append(actions[lane])
                 told[lane] = replace(told[lane], discards=thrown)
             else:
                 told[lane] = replace(told[lane], plays=[*told[lane].plays, actions[lane]])
         running = np.flatnonzero(~games.over)
         games.apply(np.array(actions)[running], running)
+
+
+def random_states(n: int, seed: int) -> Games:
+    """Returns games that have come by random play to states of all kinds, none over."""
+    rng = np.random.default_rng(seed)
+    games = Games(n, seed=seed)
+    steps = rng.integers(0, 90, n)
+    for step in range(90):
+        lanes = np.flatnonzero(steps > step)
+        games.apply(random_actions(games.action_masks(lanes=lanes), rng), lanes)
+        games.next_game()
+    return games
+
+
+def facts(games: Games) -> list[Any]:
+    """Returns all that concerns the present deal, both seats and the cards nobody sees."""
+    seen = [games.observe(0), games.observe(1), games.privileged(0), games.privileged(1)]
+    return [*seen, games.action_masks(), games.turn, games.over, games.scores]
+
+
+def set_again(n: int, seed: int) -> None:
+    """Reads back *n* states, sets them in other games, and plays both on to the deal's end."""
+    games = random_states(n, seed)
+    again = Games(n, seed=seed + 1)
+    for lane in range(n):
+        position = games.position(lane)
+        again.set_position(lane, position)
+        assert again.position(lane) == position
+    rng = np.random.default_rng(seed)
+    deals = games.records["deal_number"].copy()
+    lanes = np.arange(n)
+    while len(lanes):
+        for one, other in zip(facts(games.copy(lanes)), facts(again.copy(lanes)), strict=True):
+            assert np.array_equal(one, other)
+        actions = random_actions(games.action_masks(lanes=lanes), rng)
+        for played in (games, again):
+            played.apply(actions, lanes)
+        assert np.array_equal(games.scores[lanes], again.scores[lanes])
+        assert np.array_equal(games.over[lanes], again.over[lanes])
+        going = ~games.over[lanes] & (games.records["deal_number"][lanes] == deals[lanes])
+        lanes = lanes[going]
+
+
+def test_a_position_read_back_and_played_on_is_the_one_reached_by_play() -> None:
+    set_again(1_000, 8)
+
+
+@pytest.mark.torture
+def test_ten_thousand_positions_read_back_and_played_on_are_those_reached_by_play() -> None:
+    set_again(10_000, 9)
+
+
+def test_the_position_of_a_game_that_is_over_is_not_told() -> None:
+    games = Games(1)
+    games.play_bots([1, 1])
+    with pytest.raises(ValueError, match="position of lane 0: the game is over"):
+        games.position(0)
+
+
+def test_cards_may_be_told_as_text() -> None:
+    text = Position(
+        DEALER,
+        (0, 0),
+        ("7C 8C 9C QC 2H 3H", "4D 5C 5H 6S TH KH"),
+        ("2H 3H", "TH KH"),
+        "JD",
+        "QC 5H",
+    )
+    assert text == replace(
+        SAMPLE, hands=tuple(map(tuple, HANDS)), discards=tuple(map(tuple, THROWN))
+    )
+    with pytest.raises(ValueError, match=r"^position: card '1H'"):
+        Position(hands=("1H", "2H"))
+
+
+def test_what_is_not_told_is_the_lanes_own() -> None:
+    games, own = Games(2, seed=9), Games(2, seed=9)
+    games.set_position(0, Position())
+    assert games.records.tobytes() == own.records.tobytes()
+    dealer = 1 - int(own.records["dealer"][1])
+    games.set_position(1, Position(dealer=dealer, scores=(7, 8)))
+    assert games.scores[1].tolist() == [7, 8]
+    # The cards belong to roles.
+    assert games.records["hands"][1, :2].tolist() == own.records["hands"][1, 1::-1].tolist()
+    assert games.records["starter"][1] == own.records["starter"][1]
+
+
+def test_a_hand_that_is_not_told_is_drawn_from_the_rest_of_the_pack() -> None:
+    games = Games(3_000, seed=10)
+    counts = np.zeros(52, int)
+    for lane in range(3_000):
+        games.set_position(lane, Position(1, (0, 0), (PONE_SIX, None), starter=JACK))
+        for card in cards_in(games.records["hands"][lane, 1]):
+            counts[card] += 1
+    assert not counts[[*PONE_SIX, JACK]].any()
+    drawn = np.delete(counts, [*PONE_SIX, JACK])
+    wanted = 3_000 * 6 / 45
+    assert abs(drawn - wanted).max() < 5 * np.sqrt(wanted)
+    assert games.records["hands"][:, 0].tolist() == [card_set(PONE_SIX)] * 3_000
 
 
 # ---- what is refused ----
@@ -127,6 +226,14 @@ IMPOSSIBLE: dict[str, tuple[dict[str, Any], str]] = {
     "card played twice": ({"plays": parse_cards("QC 5H") + parse_cards("QC")}, "QC"),
     "whole deal laid": ({"plays": parse_cards("QC 5H 7C 5C 4D 8C 6S 9C")}, "over"),
     "plays after the end": ({"scores": (0, 119), "plays": parse_cards("QC")}, "over"),
+    "throws of a hand not told": ({"hands": (None, DEALER_SIX)}, "seat 0"),
+    "plays of a hand not told": (
+        {"hands": (PONE_SIX, None), "discards": (THROWN[0], ())},
+        "seat 1",
+    ),
+    "throws with no hands": ({"hands": None, "plays": (), "starter": None}, "seat 0"),
+    "a starter with no hands": ({"hands": None, "plays": (), "discards": ()}, "starter"),
+    "throws with no dealer": ({"dealer": None}, "dealer"),
 }
 
 
@@ -226,6 +333,71 @@ def test_a_deal_that_is_nearly_right_is_set_whole_or_refused_whole(
     for seat in (0, 1):
         held = set(hands[seat]) - set(discards[seat]) - set(plays)
         assert record["hands"][seat] == card_set(held)
+
+
+def spoilt(position: Position, rng: random.Random) -> tuple[Position, str]:
+    """Returns a position with one thing made impossible, and what the refusal must name."""
+    hands = [list(hand) for hand in position.hands_known if hand is not None]
+    thrown = [list(position.thrown(seat)) for seat in (0, 1)]
+    plays: list[int] = list(position.plays)  # type: ignore[arg-type]  # as cards
+    seat = rng.randrange(2)
+    dealt = hands[0] + hands[1]
+    assert position.starter is not None
+    free = [card for card in range(52) if card not in [*dealt, position.starter]]
+    stranger = rng.choice(free)
+    kinds = ["dealer", "score", "short", "twice", "starter", "no card", "stranger", "dealt"]
+    kind = rng.choice(kinds)
+    if kind == "dealer":
+        wrong = rng.choice([-1, 2, 7])
+        return replace(position, dealer=wrong), f"dealer {wrong}"
+    if kind == "score":
+        scores = list(position.scores or ())
+        scores[seat] = rng.choice([-1, 121, 500])
+        return replace(position, scores=scores), f"score {scores[seat]}"
+    if kind == "short":
+        card = rng.choice([card for card in hands[seat] if card not in thrown[seat]])
+        hands[seat].remove(card)
+        return replace(position, hands=hands), "5 cards"
+    if kind == "twice":
+        card = rng.choice(hands[1 - seat])
+        hands[seat][hands[seat].index(rng.choice(hands[seat]))] = card
+        return replace(position, hands=hands), card_text(card)
+    if kind == "starter":
+        card = rng.choice(dealt)
+        return replace(position, starter=card), card_text(card)
+    if kind == "no card":
+        hands[seat][rng.randrange(6)] = 52
+        return replace(position, hands=hands), "52"
+    if kind == "stranger":
+        # Thrown or laid, a card that nobody was dealt.
+        if plays or len(thrown[0]) == len(thrown[1]) == 2:
+            return replace(position, plays=[*plays, stranger]), card_text(stranger)
+        thrown[1 - int(position.dealer or 0)] = [stranger]
+        return replace(position, discards=thrown), card_text(stranger)
+    if plays:
+        return replace(position, plays=[*plays, plays[0]]), card_text(plays[0])
+    return replace(position, plays=[hands[seat][0]], discards=((), ())), "before"
+
+
+def refuse_spoilt(n: int, seed: int) -> None:
+    """Spoils *n* positions reached by play, and asserts that each is refused by name."""
+    rng = random.Random(seed)
+    states = random_states(n, seed)
+    games = Games(2, seed=seed)
+    before = games.records.tobytes()
+    for lane in range(n):
+        position, named = spoilt(states.position(lane), rng)
+        assert named in refusal(games, position)
+        assert games.records.tobytes() == before
+
+
+def test_what_is_spoilt_in_a_position_is_refused_by_name() -> None:
+    refuse_spoilt(1_000, 11)
+
+
+@pytest.mark.torture
+def test_ten_thousand_spoilt_positions_are_refused_by_name() -> None:
+    refuse_spoilt(10_000, 12)
 
 
 def test_a_table_fills_in_cards_that_score_nothing_unasked() -> None:

@@ -2,6 +2,7 @@
 
 import json
 import math
+import time
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +19,8 @@ KEYS = [
     "kernel_decisions_per_s",
     "batch_decisions_per_s",
     "single_steps_per_s",
+    "vector_steps_per_s",
+    "vector_over_sync_vector",
     "train_decisions_per_s",
     "pyspiel_games_per_s",
     "pyspiel_decisions_per_s",
@@ -48,6 +51,31 @@ def test_kernel_decisions_are_counted_one_by_one() -> None:
             games.apply(actions, lanes)
     assert (played.throws, played.plays) == (throws, plays)
     assert played.openspiel_share == (throws / 2 + plays) / (throws + plays)
+
+
+def test_steps_that_only_begin_an_episode_count_for_nothing() -> None:
+    class Ended:
+        """A vector whose lanes end in every other step, and begin in between."""
+
+        num_envs = 3
+
+        def __init__(self) -> None:
+            self.steps = 0
+
+        def reset(self) -> tuple[None, dict[str, Any]]:
+            return None, {}
+
+        def step(self, actions: Any) -> tuple[None, None, Any, None, dict[str, Any]]:
+            self.steps += 1
+            time.sleep(0.001)
+            return None, None, np.full(3, self.steps % 2 == 1), None, {}
+
+    envs: Any = Ended()
+    start = time.perf_counter()
+    speed_seen = speed.vector_steps(envs, lambda infos: np.zeros(3, np.int64), 0.05)
+    # Half the steps count: three lanes a millisecond at most, halved.
+    assert 0 < speed_seen <= 3 * ((envs.steps + 1) // 2) / (0.001 * envs.steps)
+    assert time.perf_counter() - start >= 0.05
 
 
 def test_loops_have_figures_above_zero() -> None:

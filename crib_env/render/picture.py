@@ -13,11 +13,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from crib_env import board
 from crib_env.cards import NO_CARD
 from crib_env.game import Phase
 from crib_env.narrator import Narrator, Story, What
-from crib_env.sprites import (
+from crib_env.render import board
+from crib_env.render.sprites import (
     Colour,
     Image,
     ImageDraw,
@@ -30,7 +30,7 @@ from crib_env.sprites import (
     text_length,
     text_mask,
 )
-from crib_env.view import View, view_of
+from crib_env.render.view import View, view_of
 
 WIDTH, HEIGHT = 960, 540
 SMALLEST = (320, 180)

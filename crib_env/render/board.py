@@ -9,7 +9,7 @@ from __future__ import annotations
 from functools import lru_cache
 from math import sin
 
-from crib_env.sprites import SUPERSAMPLE, Colour, Image, ImageDraw, font, mixed
+from crib_env.render.sprites import SUPERSAMPLE, Colour, Image, ImageDraw, font, mixed
 
 WIDTH = 192
 HEIGHT = 516

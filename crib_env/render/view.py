@@ -11,7 +11,6 @@ from typing import Any
 
 import numpy as np
 
-from crib_env.batch import new_records
 from crib_env.cards import NO_CARD, cards_in
 from crib_env.explain import number_word
 from crib_env.game import RECORD, Phase
@@ -19,6 +18,7 @@ from crib_env.kernel import as_records
 from crib_env.loops import observe_all, recall_all
 from crib_env.narrator import Narrator, Story, What
 from crib_env.observation import observation_size
+from crib_env.records import new_records
 from crib_env.rules import Rules
 
 

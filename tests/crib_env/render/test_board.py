@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from crib_env.board import HEIGHT, HOLE, WIDTH, board_picture, hole, start_hole_behind
+from crib_env.render.board import HEIGHT, HOLE, WIDTH, board_picture, hole, start_hole_behind
 
 Place = tuple[float, float]
 

@@ -11,7 +11,7 @@ import pytest
 from gymnasium.error import DependencyNotInstalled
 
 from crib_env.cards import NO_CARD
-from crib_env.sprites import (
+from crib_env.render.sprites import (
     card_height,
     card_margin,
     card_picture,
@@ -86,8 +86,8 @@ def test_without_pillow_one_line_says_what_to_install(monkeypatch: pytest.Monkey
         if name.split(".")[0] == "PIL":
             monkeypatch.setitem(sys.modules, name, None)
     monkeypatch.setitem(sys.modules, "PIL", None)
-    for name in ("sprites", "board", "render"):
-        monkeypatch.delitem(sys.modules, f"crib_env.{name}", raising=False)
+    for name in ("sprites", "board", "picture"):
+        monkeypatch.delitem(sys.modules, f"crib_env.render.{name}", raising=False)
     with pytest.raises(DependencyNotInstalled) as raised:
-        __import__("crib_env.render")
+        __import__("crib_env.render.picture")
     assert str(raised.value) == 'drawing the table needs Pillow: pip install "crib-env[render]"'

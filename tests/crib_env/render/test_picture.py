@@ -9,11 +9,11 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from crib_env.board import hole, start_hole_behind
 from crib_env.cards import parse_card
 from crib_env.game import Phase
 from crib_env.narrator import Story, What
-from crib_env.render import (
+from crib_env.render.board import hole, start_hole_behind
+from crib_env.render.picture import (
     CHIP,
     PANEL,
     PANEL_BOX,
@@ -22,11 +22,11 @@ from crib_env.render import (
     table_picture,
     wrapped,
 )
+from crib_env.render.sprites import chip, text_length
 from crib_env.rules import Rules
-from crib_env.sprites import chip, text_length
+from tests.crib_env.render.test_view import told_states
 from tests.crib_env.test_honesty import PHASES_AND_SEATS, permuted
 from tests.crib_env.test_narrator import SAMPLE, told
-from tests.crib_env.test_view import told_states
 from tests.tabletop import PONE, Table, after_cut, dealt
 
 Frame = npt.NDArray[np.uint8]
@@ -100,9 +100,9 @@ def test_any_target_can_be_drawn(target: int) -> None:
 
 def test_pillow_is_imported_for_a_picture_alone() -> None:
     code = (
-        "import sys, crib_env, crib_env.render_text, crib_env.narrator\n"
+        "import sys, crib_env, crib_env.render.text, crib_env.narrator\n"
         "assert 'PIL' not in sys.modules\n"
-        "import crib_env.render\n"
+        "import crib_env.render.picture\n"
         "assert 'PIL' in sys.modules"
     )
     subprocess.run([sys.executable, "-c", code], check=True)

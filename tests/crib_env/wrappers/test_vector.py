@@ -44,6 +44,18 @@ def vector_of(mode: str, base: str = "vector", **options: Any) -> Any:
     )
 
 
+def native_of(mode: str, base: str) -> Any:
+    """Returns the native vector environment."""
+    return gymnasium.make_vec(
+        ID,
+        num_envs=NUM_ENVS,
+        autoreset_mode=mode,
+        opponent="random",
+        observation=base,
+        rules=RULES,
+    )
+
+
 class Stacking(SyncVectorEnv):
     """A vector of environments with the rules its own, and the last observations stacked."""
 
@@ -76,6 +88,9 @@ KINDS: dict[str, Callable[[str], Any]] = {
     "same step": lambda base: vector_of("SameStep", base),
     "same step, stacked": stacking_of,
     "disabled": lambda base: vector_of("Disabled", base),
+    "native, next step": lambda base: native_of("NextStep", base),
+    "native, same step": lambda base: native_of("SameStep", base),
+    "native, disabled": lambda base: native_of("Disabled", base),
 }
 
 
@@ -113,7 +128,7 @@ def test_every_lane_is_given_as_one_environment_is(
         masks = bare_infos["action_mask"].copy()
         over = bare_results[1]
         ends += over.sum()
-        if kind == "disabled" and over.any():
+        if "disabled" in kind and over.any():
             assert_lanes(options, formatted, observations, masks)
             # Its infos hold the masks of the lanes that were reset, and 0 for those that were not.
             formatted, infos = envs.reset(options={"reset_mask": over})

@@ -12,8 +12,8 @@ from crib_env.batch import Games
 from crib_env.cards import NO_CARD, cards_in, parse_card, parse_cards
 from crib_env.game import Phase
 from crib_env.narrator import Narrator, What
+from crib_env.render.view import View, view_of
 from crib_env.rules import Rules
-from crib_env.view import View, view_of
 from tests.crib_env.test_honesty import PHASES_AND_SEATS, permuted
 from tests.crib_env.test_narrator import SAMPLE, told
 from tests.tabletop import DEALER, PONE, after_cut, dealt, random_actions

@@ -8,11 +8,11 @@ import pytest
 
 from crib_env.cards import parse_card
 from crib_env.game import Phase
-from crib_env.render_text import table_text
+from crib_env.render.text import table_text
 from crib_env.rules import Rules
+from tests.crib_env.render.test_view import told_states
 from tests.crib_env.test_honesty import PHASES_AND_SEATS
 from tests.crib_env.test_narrator import SAMPLE, told
-from tests.crib_env.test_view import told_states
 from tests.tabletop import DEALER, PONE, after_cut, dealt
 
 TABLE = """\

@@ -7,7 +7,7 @@ from typing import Any
 
 from crib_env.cards import NO_CARD, card_text
 from crib_env.narrator import Narrator
-from crib_env.view import View, view_of
+from crib_env.render.view import View, view_of
 
 BACK = "##"
 TRACK = 61  # characters of a side's track, of two holes each where the target is 121

@@ -1,0 +1,234 @@
+"""One episode of an environment: at which scores it begins, and what it pays.
+
+A record of `EPISODE` stands beside each game of an environment. Rewards are the agent's, as of its
+own decisions: each step pays for all that happened since the decision before. Knows no batch.
+"""
+
+from __future__ import annotations
+
+from enum import IntEnum
+from typing import Any, Protocol
+
+import numpy as np
+
+from crib_env.game import OVER, Game, side_of
+from crib_env.kernel import kernel
+from crib_env.luck import STREAM_SCORES, philox
+from crib_env.rules import MAX_TARGET, skunk_level
+from crib_env.tables import DEAL_STARTS, WIN_PROBABILITY
+
+
+class Reward(IntEnum):
+    """What is paid for; the option's value is the lower-case name."""
+
+    WIN = 0
+    POINTS = 1
+    MATCH_POINTS = 2
+    WIN_PROBABILITY = 3
+
+
+class Shaping(IntEnum):
+    """The potential whose change is added to `Reward.WIN`."""
+
+    NONE = 0
+    POINTS = 1
+    WIN_PROBABILITY = 2
+
+
+class Start(IntEnum):
+    """Where the scores of an episode begin."""
+
+    ZERO = 0
+    GIVEN = 1
+    PLAY = 2
+    UNIFORM = 3
+
+
+START_ZERO, START_GIVEN, START_UNIFORM = int(Start.ZERO), int(Start.GIVEN), int(Start.UNIFORM)
+WIN, POINTS, MATCH_POINTS = int(Reward.WIN), int(Reward.POINTS), int(Reward.MATCH_POINTS)
+SHAPING_NONE, SHAPING_POINTS = int(Shaping.NONE), int(Shaping.POINTS)
+
+EPISODE = np.dtype(
+    [
+        # What was paid up to: the state at the agent's last decision.
+        ("win_probability", np.float64),
+        ("potential", np.float64),
+        # The options, copied here so that lanes are alike whoever runs them.
+        ("gamma", np.float64),
+        ("match_points", np.int16, (4,)),  # by skunk level
+        ("scores", np.int16, (2,)),  # under Start.GIVEN: the agent's and the others'
+        ("lead", np.int16),
+        ("worst_lead", np.int16),  # what a forfeit brings the lead to
+        ("member", np.int16),  # which opponent of the pool
+        ("reward", np.int8),
+        ("shaping", np.int8),
+        ("start", np.int8),
+        ("triple_skunk", np.int8),
+        ("bot", np.int8),  # the opponent's number as a house player, or OUTSIDE
+        ("over", np.int8),  # 1 before the agent's first decision and after the end
+    ],
+    align=True,
+)
+
+
+class Episode(Protocol):
+    """The fields of `EPISODE` as mypy and editors see them; a test compares the two lists."""
+
+    win_probability: float
+    potential: float
+    gamma: float
+    match_points: Any
+    scores: Any
+    lead: int
+    worst_lead: int
+    member: int
+    reward: int
+    shaping: int
+    start: int
+    triple_skunk: int
+    bot: int
+    over: int
+
+
+TWO_TO_32 = 4294967296.0
+
+level_of = kernel(skunk_level)
+
+# The share of deals that start at a pair of scores or one before it, dealer's score first.
+STARTS_UP_TO = np.cumsum(DEAL_STARTS)
+STARTS_UP_TO[-1] = 1.0  # no rounding leaves a draw without scores
+
+
+@kernel
+def draw_scores(game: Game, episode: Episode, player: int) -> None:
+    """Sets the scores at which an episode begins, drawn by the lane's luck. Changes *game*."""
+    if episode.start == START_ZERO:
+        return
+    own = side_of(game, player)
+    if episode.start == START_GIVEN:
+        for side in range(game.sides):
+            game.scores[side] = episode.scores[0 if side == own else 1]
+        return
+    target = int(game.target)
+    draws = 0
+    while True:
+        words = philox(draws, 0, game.game_number, STREAM_SCORES, game.seed[0], game.seed[1])
+        draws += 1
+        if episode.start == START_UNIFORM:
+            for side in range(game.sides):
+                game.scores[side] = (words[side] * target) >> 32
+            return
+        place = np.searchsorted(STARTS_UP_TO, words[0] / TWO_TO_32, side="right")
+        dealers, others = place // MAX_TARGET, place % MAX_TARGET
+        # A shorter game is the beginning of a longer one: up to its target deals start alike often.
+        if dealers < target and others < target:
+            for side in range(game.sides):
+                dealing = side == side_of(game, game.dealer)
+                game.scores[side] = dealers if dealing else others
+            return
+
+
+@kernel
+def lead_of(game: Game, player: int) -> int:
+    """Returns by how much *player*'s side leads the best of the others, in points."""
+    own = side_of(game, player)
+    others = 0
+    for side in range(game.sides):
+        if side != own:
+            others = max(others, int(game.scores[side]))
+    return int(game.scores[own]) - others
+
+
+@kernel
+def win_probability_of(game: Game, player: int) -> float:
+    """Returns how likely *player* wins by the scores and who deals, as at the start of a deal.
+
+    1 or 0 once the game is won; after a game of one deal, as at the start of the next. For two
+    sides. A shorter game is the end of a longer one: the table is by points still to go.
+    """
+    own = side_of(game, player)
+    if game.winner >= 0:
+        return 1.0 if game.winner == own else 0.0
+    dealer = side_of(game, game.dealer)
+    if game.phase == OVER:
+        dealer = 1 - dealer
+    gone = MAX_TARGET - int(game.target)
+    wins = WIN_PROBABILITY[gone + int(game.scores[dealer]), gone + int(game.scores[1 - dealer])]
+    return float(wins) if dealer == own else 1.0 - float(wins)
+
+
+@kernel
+def potential_of(game: Game, episode: Episode, player: int) -> float:
+    """Returns the shaping potential, from -1 to 1; 0 at the end and without shaping."""
+    if game.phase == OVER or episode.shaping == SHAPING_NONE:
+        return 0.0
+    if episode.shaping == SHAPING_POINTS:
+        return lead_of(game, player) / int(game.target)
+    return 2.0 * win_probability_of(game, player) - 1.0
+
+
+@kernel
+def set_out(game: Game, episode: Episode, player: int) -> None:
+    """Marks the agent's first decision as where rewards are counted from. Changes *episode*."""
+    episode.over = 0
+    episode.lead = lead_of(game, player)
+    episode.worst_lead = game.scores[side_of(game, player)] - game.target
+    episode.win_probability = win_probability_of(game, player)
+    episode.potential = potential_of(game, episode, player)
+
+
+@kernel
+def settle(game: Game, episode: Episode, player: int) -> float:
+    """Returns the reward for all that happened since the agent's last decision.
+
+    Changes *episode*: its next reward is counted from here, and it is over if the game is.
+    """
+    over = game.phase == OVER
+    reward = 0.0
+    if episode.reward == POINTS:
+        lead = lead_of(game, player)
+        reward = float(lead - episode.lead)
+        episode.lead = lead
+    elif episode.reward == WIN:
+        if over:
+            reward = 1.0 if game.winner == side_of(game, player) else -1.0
+    elif episode.reward == MATCH_POINTS:
+        if over:
+            reward = float(match_points_of(game, episode, player))
+    else:
+        probability = win_probability_of(game, player)
+        reward = 2.0 * (probability - episode.win_probability)
+        episode.win_probability = probability
+    if episode.shaping != SHAPING_NONE:
+        potential = potential_of(game, episode, player)
+        reward += episode.gamma * potential - episode.potential
+        episode.potential = potential
+    if over:
+        episode.over = 1
+    return reward
+
+
+@kernel
+def match_points_of(game: Game, episode: Episode, player: int) -> int:
+    """Returns the match points of a game that is won: the winner's, negative for a loser (R29)."""
+    loser = MAX_TARGET
+    for side in range(game.sides):
+        loser = min(loser, int(game.scores[side]))
+    points = int(episode.match_points[level_of(loser, int(game.target), int(episode.triple_skunk))])
+    return points if game.winner == side_of(game, player) else -points
+
+
+@kernel
+def forfeit(episode: Episode) -> float:
+    """Returns the reward that brings an episode's total to the worst result of its scheme.
+
+    Changes *episode*, which is over.
+    """
+    episode.over = 1
+    if episode.reward == POINTS:
+        return float(episode.worst_lead - episode.lead)
+    if episode.reward == WIN:
+        return -1.0 - episode.potential
+    if episode.reward == MATCH_POINTS:
+        return -float(episode.match_points[3 if episode.triple_skunk else 2])
+    return -2.0 * episode.win_probability

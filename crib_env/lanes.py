@@ -1,0 +1,362 @@
+"""`Lanes`: the lanes of an environment, their games, opponents, and what is paid.
+
+The single environments are one lane, the vector environments many. What stands here is all that
+they share: how an episode begins, how opponents are asked, how an illegal action is answered, and
+how all of it is saved. Axes: (N,) lanes, (M,) some of them, (N, F) observations, (N, A) masks.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, fields
+from typing import Any, NamedTuple, Protocol
+
+import numpy as np
+import numpy.typing as npt
+
+from crib_env.batch import Games, IllegalActionError
+from crib_env.cards import NO_CARD
+from crib_env.game import Phase
+from crib_env.kernel import as_records
+from crib_env.loops import (
+    NOBODY,
+    OUTSIDE,
+    begin_all,
+    bot_actions,
+    first_illegal,
+    luck_all,
+    refuse_all,
+    step_all,
+)
+from crib_env.observation import OBSERVATION_VERSION
+from crib_env.options import AGENT, FIRST_DEALERS, Options
+from crib_env.policy import checked_actions
+from crib_env.position import Position
+from crib_env.records import check_records, seed_words
+
+Array = npt.NDArray[Any]
+_LOGGER = logging.getLogger("crib_env")
+_STATE_FORMAT = 1
+_POSITION_KEYS = tuple(field.name for field in fields(Position))
+
+
+class Witness(Protocol):
+    """Is told of every decision, the agent's and the opponents', as it is applied."""
+
+    def __call__(self, before: Array, actions: npt.NDArray[np.int64], after: Array) -> None:
+        """Is given the records (M,) before and after, and the actions (M,), NO_CARD for none."""
+        ...
+
+
+class Sight(NamedTuple):
+    """What the agent sees after a step, by lane."""
+
+    observations: npt.NDArray[np.uint8]
+    """(N, F)."""
+    masks: npt.NDArray[np.int8]
+    """(N, A)."""
+    rewards: npt.NDArray[np.float64]
+    """(N,)."""
+    turns: npt.NDArray[np.int64]
+    """(N,), as `loops.answer` returns them."""
+
+
+class Lanes:
+    """The games and episodes of *n* lanes.
+
+    Args:
+        n: How many lanes.
+        options: Those of the environment.
+    """
+
+    def __init__(self, n: int, options: Options) -> None:
+        """Begins no game: `reset` does."""
+        self.options = options
+        rules = options.checked_rules
+        first_dealer = FIRST_DEALERS[options.first_dealer]
+        self.games = Games(n, rules, 0, first_dealer, options.one_deal)
+        self.episodes = options.episodes(n)
+        self.begun = np.zeros(n, np.bool_)
+        self.witness: Witness | None = None
+        self._bind()
+
+    def _bind(self) -> None:
+        """Sets what follows from the records and the options."""
+        self.all = np.arange(len(self.games))
+        self.game_view = as_records(self.games.records)
+        self.episode_view = as_records(self.episodes)
+        members = self.options.members
+        self._shares = np.array([member.share_up_to for member in members])
+        self._bots = np.array([member.bot for member in members], np.int64)
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Returns what a pickle or a copy holds: views would come apart from the records."""
+        return {name: vars(self)[name] for name in ("options", "games", "episodes", "begun")}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """Restores the lanes; they go on with the same cards."""
+        vars(self).update(state)
+        self.witness = None
+        self._bind()
+
+    def __len__(self) -> int:
+        """Returns the number of lanes."""
+        return len(self.episodes)
+
+    def member_name(self, lane: int) -> str:
+        """Returns the name of the opponent in a lane."""
+        return self.options.members[int(self.episodes["member"][lane])].name
+
+    def blank(self) -> Sight:
+        """Returns arrays to be written, of all lanes."""
+        n = len(self)
+        return Sight(
+            np.empty((n, self.games.observation_size), np.uint8),
+            np.empty((n, self.games.num_actions), np.int8),
+            np.empty(n),
+            np.empty(n, np.int64),
+        )
+
+    def begin(
+        self,
+        lanes: npt.NDArray[np.int64],
+        seeds: Sequence[int | None] | None = None,
+        position: Position | None = None,
+    ) -> None:
+        """Deals the first deal of an episode in each of *lanes*; `advance` goes on from there.
+
+        Args:
+            lanes: (M,) which of them.
+            seeds: (M,) the seed of the lane to begin, or None for the next game of the present one.
+            position: Where to begin.
+        """
+        for lane, seed in zip(lanes, seeds or (), strict=bool(seeds)):
+            if seed is not None:
+                self.games.records["seed"][lane] = seed_words([seed])[0]
+                self.games.records["game_number"][lane] = -1
+        self.begun[lanes] = True
+        begin_all(self.game_view, self.episode_view, lanes, AGENT, self._shares, self._bots)
+        if position is not None:
+            for lane in lanes:
+                self.games.set_position(int(lane), self._completed(int(lane), position))
+
+    def _completed(self, lane: int, position: Position) -> Position:
+        """Returns a position with the scores of the lane where it tells none."""
+        if position.scores is not None:
+            return position
+        scores = tuple(self.games.scores[lane].tolist())
+        return Position(**{**vars(position), "scores": scores})
+
+    def reset(
+        self,
+        lanes: npt.NDArray[np.int64],
+        seeds: Sequence[int | None],
+        options: Mapping[str, Any] | None,
+        sight: Sight,
+    ) -> None:
+        """Begins an episode in each of *lanes*, up to the agent's first decision.
+
+        Args:
+            lanes: (M,) which of them.
+            seeds: See `begin`.
+            options: Of `reset`: fields of a `Position`, or None.
+            sight: Where to write what the agent sees.
+
+        Raises:
+            ValueError: If the options are no position in which the agent has a decision to come;
+                the lanes stay as they are.
+        """
+        position = position_of(options)
+        before = self.games.records[lanes], self.episodes[lanes], self.begun[lanes]
+        try:
+            self.begin(lanes, seeds, position)
+            self.advance(lanes, np.full(len(lanes), NO_CARD), sight)
+            if (sight.turns[lanes] == NOBODY).any():
+                raise ValueError("position: the episode is over before the agent has to choose")
+        except ValueError:
+            self.games.records[lanes], self.episodes[lanes], self.begun[lanes] = before
+            raise
+
+    def advance(
+        self, lanes: npt.NDArray[np.int64], actions: npt.NDArray[np.int64], sight: Sight
+    ) -> None:
+        """Applies an action in each of *lanes*, and plays on until the agent is to act.
+
+        Args:
+            lanes: (M,) which of them.
+            actions: (M,) NO_CARD to go on without one; all else is checked, and what is not legal
+                leaves ILLEGAL in `Sight.turns` and changes nothing.
+            sight: Where to write what the agent sees.
+
+        Raises:
+            IllegalActionError: If an opponent that is a policy chooses an illegal action.
+            ValueError: If it chooses no whole number.
+        """
+        self._step(lanes, actions, sight)
+        waiting = lanes[sight.turns[lanes] > AGENT]
+        while len(waiting):
+            self._step(waiting, self.ask(waiting), sight)
+            waiting = waiting[sight.turns[waiting] > AGENT]
+
+    def _step(
+        self, lanes: npt.NDArray[np.int64], actions: npt.NDArray[np.int64], sight: Sight
+    ) -> None:
+        """Applies an action in each of *lanes*, and tells the witness if there is one."""
+        if self.witness is None:
+            step_all(self.game_view, self.episode_view, lanes, actions, AGENT, *sight)
+            return
+        # House players are asked like policies then, so that the witness sees every decision.
+        self.episodes["bot"][lanes] = OUTSIDE
+        before = self.games.records[lanes]
+        step_all(self.game_view, self.episode_view, lanes, actions, AGENT, *sight)
+        self.witness(before, actions, self.games.records[lanes])
+
+    def ask(self, lanes: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
+        """Returns the actions, (M,), of the opponents to act; each is asked once for all *lanes*.
+
+        Raises:
+            IllegalActionError: If a policy chooses an illegal action; all episodes are void then,
+                as they are if it raises or Ctrl-C stops it.
+            ValueError: If it chooses no whole number.
+        """
+        # The opponents are to act: should one raise, the next step must not play its cards.
+        over = self.episodes["over"].copy()
+        self.episodes["over"] = 1
+        actions = np.empty(len(lanes), np.int64)
+        members = self.episodes["member"][lanes]
+        for number in np.unique(members):
+            rows = np.flatnonzero(members == number)
+            member = self.options.members[number]
+            if member.policy is None:
+                actions[rows] = self._house_actions(lanes[rows], member.bot)
+                continue
+            which = lanes[rows]
+            masks = self.games.action_masks(lanes=which)
+            # A copy of the masks: what the policy writes there does not make an action legal.
+            chosen = member.policy(
+                self.games.observe(lanes=which), masks.copy(), self.games.luck(which)
+            )
+            chosen = checked_actions(chosen, len(which), member.name)
+            bad = first_illegal(self.game_view, which, chosen)
+            if bad >= 0:
+                text = self.games.illegal_text(int(which[bad]), int(chosen[bad]))
+                raise IllegalActionError(f"opponent {member.name}: {text}")
+            actions[rows] = chosen
+        self.episodes["over"] = over
+        return actions
+
+    def _house_actions(self, lanes: npt.NDArray[np.int64], bot: int) -> npt.NDArray[np.int64]:
+        """Returns what a house player chooses in *lanes*, (M,): what it plays inside the loops."""
+        games = as_records(self.games.records[lanes])
+        rows = np.arange(len(lanes))
+        words = np.empty((len(lanes), 2), np.uint32)
+        luck_all(games, rows, words)
+        actions = np.empty(len(lanes), np.int64)
+        bot_actions(games, bot, words, actions)
+        return actions
+
+    def refuse(
+        self, lanes: npt.NDArray[np.int64], actions: npt.NDArray[np.int64], sight: Sight
+    ) -> list[str]:
+        """Answers illegal actions of the agent: raises, or forfeits the games, which stay.
+
+        Args:
+            lanes: (M,) which of them.
+            actions: (M,) the actions.
+            sight: Where to write what the agent sees.
+
+        Returns:
+            One line for each, that tells no more than the agent's seat knows.
+
+        Raises:
+            IllegalActionError: Under ``illegal="raise"``, of the first.
+        """
+        texts = [
+            self.games.illegal_text(int(lane), int(action), AGENT, name_lane=False)
+            for lane, action in zip(lanes, actions, strict=True)
+        ]
+        if texts and self.options.illegal == "raise":
+            raise IllegalActionError(texts[0])
+        for text in texts:
+            _LOGGER.warning("forfeit by %s", text)
+        refuse_all(
+            self.game_view,
+            self.episode_view,
+            lanes,
+            AGENT,
+            sight.observations,
+            sight.masks,
+            sight.rewards,
+        )
+        return texts
+
+    def state(self, random_stream: bool) -> dict[str, Any]:
+        """Returns all that the lanes are, as `LanesOwner.state_dict` describes it."""
+        records = self.games.records.copy()
+        if not random_stream:
+            records["seed"] = 0
+            records["luck"] = 0
+            records["starter"][records["phase"] == Phase.DISCARD] = NO_CARD
+        return {
+            "format": _STATE_FORMAT,
+            "observation_version": OBSERVATION_VERSION,
+            "random_stream": random_stream,
+            "rules": asdict(self.options.checked_rules),
+            "opponents": [member.name for member in self.options.members],
+            "games": records,
+            "episodes": self.episodes.copy(),
+            "begun": self.begun.copy(),
+            "np_random": None,
+        }
+
+    def load(self, state: Mapping[str, Any], seeds: Sequence[int]) -> None:
+        """Sets the lanes to what `state` returned.
+
+        Args:
+            state: What `state` returned.
+            seeds: (N,) lane seeds, for a state without its random stream.
+
+        Raises:
+            ValueError: If it is not of these lanes, naming what differs; nothing is changed.
+        """
+        own = self.state(random_stream=True)
+        if missing := [name for name in own if name not in state]:
+            raise ValueError(f"state: no {missing[0]!r}")
+        for name in ("format", "observation_version", "rules", "opponents"):
+            if state[name] != own[name]:
+                raise ValueError(f"state: {name} {state[name]!r}: allowed is {own[name]!r}")
+        for name in ("games", "episodes", "begun"):
+            given, like = np.asarray(state[name]), own[name]
+            if (given.shape, given.dtype) != (like.shape, like.dtype):
+                raise ValueError(
+                    f"state: {name} of shape {given.shape}: allowed is {like.shape} of this version"
+                )
+        for name in ("reward", "shaping", "gamma", "match_points", "start", "scores"):
+            if not np.array_equal(state["episodes"][name], own["episodes"][name]):
+                raise ValueError(f"state: its environment has another option {name!r}")
+        members = state["episodes"]["member"]
+        if not (members.min() >= 0 and members.max() < len(self.options.members)):
+            raise ValueError(f"state: member {members.min()} to {members.max()} of the opponents")
+        check_records(state["games"], self.games.records)
+        self.games.records[:] = state["games"]
+        self.episodes[:] = state["episodes"]
+        self.begun[:] = state["begun"]
+        # A witness has house players asked from outside; without one they play in the loops.
+        self.episodes["bot"] = self._bots[self.episodes["member"]]
+        if not state["random_stream"]:
+            self.games.reseed(seeds)
+
+
+def position_of(options: Mapping[str, Any] | None) -> Position | None:
+    """Returns the position that the options of `reset` name; None where they name none.
+
+    Raises:
+        ValueError: If an option is unknown.
+    """
+    if not options:
+        return None
+    for name in options:
+        if name not in _POSITION_KEYS:
+            raise ValueError(f"options: unknown {name!r}: allowed are {', '.join(_POSITION_KEYS)}")
+    return Position(**options)

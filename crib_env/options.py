@@ -1,0 +1,173 @@
+"""The options of the environments, checked once, in one place for all of them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+from gymnasium import spaces
+
+from crib_env.episode import EPISODE, Reward, Shaping, Start
+from crib_env.observation import observation_high
+from crib_env.opponents import Member, Opponent, Pool, pool_of
+from crib_env.rules import MATCH_POINTS, Rules
+
+AGENT = 0
+OPPONENT = 1
+
+# The first dealer of an episode, as `Games` takes it.
+FIRST_DEALERS: dict[str, Literal["alternate", "cut"] | int] = {
+    "alternate": "alternate",
+    "agent": AGENT,
+    "opponent": OPPONENT,
+    "cut": "cut",
+}
+GAME_REWARDS = tuple(reward.name.lower() for reward in Reward)
+DEAL_REWARDS = ("points", "win_probability")
+SHAPINGS = (None, "points", "win_probability")
+ILLEGALS = ("forfeit", "raise")
+OBSERVATIONS = ("vector", "dict")
+STARTS = ("play", "uniform")
+
+RewardName: TypeAlias = Literal["win", "points", "match_points", "win_probability"]
+ShapingName: TypeAlias = Literal["points", "win_probability"] | None
+FirstDealerName: TypeAlias = Literal["alternate", "agent", "opponent", "cut"]
+Scores: TypeAlias = Literal["play", "uniform"] | Sequence[int]
+MatchPoints: TypeAlias = str | tuple[int, int, int, int]
+
+
+@dataclass(frozen=True)
+class Options:
+    """What the environments have in common; `env.CribbageEnv` says what each option means.
+
+    Raises:
+        ValueError: If an option has no such value, in one line that says what is allowed.
+    """
+
+    opponent: Opponent | Pool = "expert"
+    reward: str = "win"
+    rules: Rules | Mapping[str, Any] | None = None
+    first_dealer: str = "alternate"
+    illegal: str = "forfeit"
+    observation: str = "vector"
+    match_points: MatchPoints = "acc"
+    shaping: str | None = None
+    shaping_gamma: float = 1.0
+    one_deal: bool = False
+    scores: Scores = "play"
+
+    def __post_init__(self) -> None:
+        """Checks every option, and reads rules given as a mapping."""
+        rewards = DEAL_REWARDS if self.one_deal else GAME_REWARDS
+        for name, allowed in (
+            ("reward", rewards),
+            ("first_dealer", tuple(FIRST_DEALERS)),
+            ("illegal", ILLEGALS),
+            ("observation", OBSERVATIONS),
+            ("shaping", SHAPINGS),
+        ):
+            value = getattr(self, name)
+            # A list or an array is no value of these, and may not even compare with one.
+            if not (value is None or isinstance(value, str)) or value not in allowed:
+                raise ValueError(f"{name}={value!r}: allowed are {', '.join(map(repr, allowed))}")
+        rules = self.rules
+        if isinstance(rules, Mapping):
+            rules = Rules(**rules)  # as an environment's specification holds them in JSON
+        if not (rules is None or isinstance(rules, Rules)):
+            raise ValueError(f"rules={rules!r}: allowed is a crib_env.Rules")
+        object.__setattr__(self, "rules", rules or Rules())
+        object.__setattr__(self, "_members", pool_of(self.opponent))
+        self._check_shaping()
+        self._check_match_points()
+        self._check_scores()
+
+    @property
+    def checked_rules(self) -> Rules:
+        """The rules of the games."""
+        assert isinstance(self.rules, Rules)
+        return self.rules
+
+    @property
+    def members(self) -> tuple[Member, ...]:
+        """The opponents."""
+        members: tuple[Member, ...] = self.__dict__["_members"]
+        return members
+
+    def _check_shaping(self) -> None:
+        """Raises ValueError unless the shaping fits the reward."""
+        if self.shaping is not None and self.reward != "win":
+            raise ValueError(
+                f"shaping={self.shaping!r} with reward={self.reward!r}: allowed is reward='win'"
+            )
+        gamma: Any = self.shaping_gamma
+        if isinstance(gamma, bool) or not isinstance(gamma, (int, float)) or not 0 <= gamma <= 1:
+            raise ValueError(f"shaping_gamma={gamma!r}: allowed is 0 to 1")
+
+    def _check_match_points(self) -> None:
+        """Raises ValueError unless the scheme is known, or four whole numbers that do not fall."""
+        scheme: Any = self.match_points
+        if isinstance(scheme, str) and scheme in MATCH_POINTS:
+            return
+        if not (_are_whole(scheme, 4) and scheme[0] >= 0 and list(scheme) == sorted(scheme)):
+            raise ValueError(
+                f"match_points={scheme!r}: allowed are {', '.join(map(repr, MATCH_POINTS))}, and "
+                "four whole numbers that do not fall: win, skunk, double, triple"
+            )
+        if scheme[3] > np.iinfo(np.int16).max:
+            raise ValueError(f"match_points={scheme!r}: allowed are numbers up to 32767")
+
+    def _check_scores(self) -> None:
+        """Raises ValueError unless the scores are drawn or a pair below the target."""
+        if isinstance(self.scores, str) and self.scores in STARTS:
+            return
+        target = self.checked_rules.target
+        pair: Any = self.scores
+        if not (_are_whole(pair, 2) and all(0 <= score < target for score in pair)):
+            raise ValueError(
+                f"scores={pair!r}: allowed are {', '.join(map(repr, STARTS))}, and a pair of "
+                f"scores from 0 to {target - 1}, the agent's first"
+            )
+
+    def episodes(self, n: int) -> npt.NDArray[Any]:
+        """Returns the records of *n* lanes' episodes, (N,) of `EPISODE`, none begun."""
+        episodes = np.zeros(n, EPISODE)
+        episodes["over"] = 1
+        episodes["reward"] = Reward[self.reward.upper()]
+        episodes["shaping"] = Shaping[(self.shaping or "none").upper()]
+        episodes["gamma"] = self.shaping_gamma
+        scheme = self.match_points
+        episodes["match_points"] = MATCH_POINTS[scheme] if isinstance(scheme, str) else scheme
+        episodes["triple_skunk"] = self.checked_rules.triple_skunk
+        if self.one_deal and isinstance(self.scores, str):
+            episodes["start"] = Start[self.scores.upper()]
+        elif self.one_deal:
+            episodes["start"] = Start.GIVEN
+            episodes["scores"] = self.scores
+        return episodes
+
+    @property
+    def observation_space(self) -> spaces.Space[Any]:
+        """The observation space of one lane."""
+        high = observation_high(self.checked_rules)
+        vector = spaces.Box(0, high, dtype=np.uint8)
+        if self.observation == "vector":
+            return vector
+        mask = spaces.Box(0, 1, (self.checked_rules.num_actions,), np.int8)
+        return spaces.Dict({"observation": vector, "action_mask": mask})
+
+    @property
+    def action_space(self) -> spaces.Discrete:
+        """The action space of one lane."""
+        return spaces.Discrete(self.checked_rules.num_actions)
+
+
+def _are_whole(values: Any, size: int) -> bool:
+    """Returns whether *values* are a tuple or list of *size* whole numbers."""
+    return (
+        isinstance(values, (tuple, list))
+        and len(values) == size
+        and all(isinstance(one, (int, np.integer)) and one is not True for one in values)
+    )

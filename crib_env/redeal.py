@@ -1,0 +1,172 @@
+"""Cards dealt anew in a game: what a seat cannot know, a position, the luck of another seed.
+
+Knows no batch. What is dealt here is as likely as the rules make it, and nothing else of the game
+changes.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from crib_env.bots import random_card
+from crib_env.cards import ALL_CARDS, CARDS_UP_TO, NO_CARD, bit_of
+from crib_env.game import (
+    DISCARD,
+    PLAY,
+    Game,
+    add_worth,
+    clear_deal,
+    count_worth,
+    deal,
+    draw_luck,
+    start_game,
+)
+from crib_env.kernel import bit_count, kernel
+from crib_env.luck import STREAM_POSITION, STREAM_REDEAL, STREAM_RESEED, philox
+from crib_env.observation import unseen_by
+from crib_env.scoring import THIRTY_ONE
+
+Array = np.ndarray[Any, np.dtype[Any]]
+
+UNKNOWN = -1  # in place of a hand
+NO_SEAT = -1
+
+
+@kernel
+def redeal_hidden(game: Game, player: int, key0: int, key1: int) -> None:
+    """Deals other hands, throws, and an unturned starter anew from what *player* has not seen.
+
+    A seat that has said go keeps to cards that would not have fitted, and one that is to lay a card
+    has one that fits: otherwise the turn would have passed. Changes *game*.
+    """
+    pack = unseen_by(game, player)
+    turned = game.phase != DISCARD
+    if turned:
+        add_worth(game, -1)
+    from_pack = game.crib
+    for seat in range(game.players):
+        from_pack &= ~game.discards[seat]
+    num_from_pack = bit_count(int(from_pack))
+    draws = 0
+    game.crib = 0
+    # Hands first: what a go has ruled out concerns them alone, so every deal stays alike likely.
+    for seat in range(game.players):
+        if seat != player:
+            must_fit = game.phase == PLAY and seat == game.turn
+            hand = 0
+            while hand == 0:
+                for _ in range(game.held[seat]):
+                    allowed = pack & ~hand & ~CARDS_UP_TO[game.lacks[seat]]
+                    words = philox(
+                        draws, game.deal_number, game.game_number, STREAM_REDEAL, key0, key1
+                    )
+                    hand |= bit_of(random_card(allowed, words[0]))
+                    draws += 1
+                if game.held[seat] == 0:
+                    break
+                if must_fit and not hand & CARDS_UP_TO[THIRTY_ONE - game.count]:
+                    hand = 0
+            game.hands[seat] = hand
+            pack ^= hand
+    for seat in range(game.players):
+        if seat != player:
+            thrown = 0
+            for _ in range(bit_count(int(game.discards[seat]))):
+                words = philox(draws, game.deal_number, game.game_number, STREAM_REDEAL, key0, key1)
+                card = bit_of(random_card(pack, words[0]))
+                draws += 1
+                thrown |= card
+                pack ^= card
+            game.discards[seat] = thrown
+        if bit_count(int(game.discards[seat])) == game.num_discards:
+            game.crib |= game.discards[seat]
+    for _ in range(num_from_pack):
+        words = philox(draws, game.deal_number, game.game_number, STREAM_REDEAL, key0, key1)
+        card = bit_of(random_card(pack, words[0]))
+        draws += 1
+        game.crib |= card
+        pack ^= card
+    if turned:
+        count_worth(game)
+        add_worth(game, 1)
+    elif game.starter != NO_CARD:
+        words = philox(draws, game.deal_number, game.game_number, STREAM_REDEAL, key0, key1)
+        game.starter = random_card(pack, words[0])
+    game.seed[0] = key0
+    game.seed[1] = key1
+    draw_luck(game)
+
+
+@kernel
+def lay_out(game: Game, hands: Array, starter: int, dealer: int, scores: Array) -> None:
+    """Begins a deal of a game with these cards and scores. Changes *game*.
+
+    Args:
+        game: The record; its seed and its number among the lane's games stay.
+        hands: (MAX_PLAYERS,) int64, the cards dealt to each seat, or UNKNOWN: drawn. Where no
+            seat's are known, the cards are the lane's own.
+        starter: The starter, or NO_CARD: drawn.
+        dealer: The seat that deals, or NO_SEAT: whose turn it is in this game of the lane.
+        scores: (MAX_PLAYERS,) int64, by side.
+    """
+    start_game(game)
+    if dealer != NO_SEAT:
+        game.dealer = dealer
+        deal(game)
+    for side in range(game.sides):
+        game.scores[side] = scores[side]
+    dealt = 0
+    for player in range(game.players):
+        if hands[player] != UNKNOWN:
+            dealt |= int(hands[player])
+    if dealt == 0:
+        return
+    clear_deal(game)
+    pack = ALL_CARDS & ~dealt
+    draws = 0
+    if starter == NO_CARD:
+        starter = draw_one(game, pack, draws)
+        draws += 1
+    game.starter = starter
+    pack &= ~bit_of(starter)
+    for player in range(game.players):
+        hand = int(hands[player])
+        if hand == UNKNOWN:
+            hand = 0
+            for _ in range(game.cards_dealt):
+                hand |= bit_of(draw_one(game, pack & ~hand, draws))
+                draws += 1
+        game.hands[player] = hand
+        pack &= ~hand
+    for _ in range(game.crib_from_pack):
+        card = bit_of(draw_one(game, pack, draws))
+        game.crib |= card
+        pack ^= card
+        draws += 1
+    draw_luck(game)
+
+
+@kernel
+def draw_one(game: Game, pack: int, number: int) -> int:
+    """Returns a card of *pack*, by the lane's luck for positions."""
+    words = philox(number, 0, game.game_number, STREAM_POSITION, game.seed[0], game.seed[1])
+    return random_card(pack, words[0])
+
+
+@kernel
+def reseed(game: Game, key0: int, key1: int) -> None:
+    """Gives a game the luck of another lane seed: all cards to come and the players' own luck.
+
+    What has been dealt stays; a starter not yet turned is drawn anew. Changes *game*.
+    """
+    game.seed[0] = key0
+    game.seed[1] = key1
+    draw_luck(game)
+    if game.phase == DISCARD:
+        pack = ALL_CARDS & ~int(game.crib)
+        for player in range(game.players):
+            pack &= ~(int(game.hands[player]) | int(game.discards[player]))
+        words = philox(0, game.deal_number, game.game_number, STREAM_RESEED, key0, key1)
+        game.starter = random_card(pack, words[0])
