@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 from typing import Any
 
 import numpy.typing as npt
@@ -37,6 +38,7 @@ class TableView:
 
         Raises:
             ValueError: If a value is not allowed.
+            gymnasium.error.DependencyNotInstalled: If a picture is asked for and Pillow is missing.
         """
         if not isinstance(open_hands, bool):
             raise ValueError(f"render_open_hands={open_hands!r}: allowed are True and False")
@@ -45,6 +47,9 @@ class TableView:
         if mode not in RENDER_MODES:
             allowed = ", ".join(map(repr, RENDER_MODES))
             raise ValueError(f"render_mode={mode!r}: allowed are None, {allowed}")
+        if mode == "rgb_array":
+            # Now, not at the first picture: without Pillow nothing should begin.
+            importlib.import_module("crib_env.render.picture")
         return cls(mode, open_hands, rules)
 
     def begin(self, record: Any) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from itertools import combinations
 
+import gymnasium
 import numpy as np
 import numpy.typing as npt
 import pytest
@@ -89,5 +90,5 @@ def test_without_pillow_one_line_says_what_to_install(monkeypatch: pytest.Monkey
     for name in ("sprites", "board", "picture"):
         monkeypatch.delitem(sys.modules, f"crib_env.render.{name}", raising=False)
     with pytest.raises(DependencyNotInstalled) as raised:
-        __import__("crib_env.render.picture")
+        gymnasium.make("crib_env/Cribbage-v0", render_mode="rgb_array")
     assert str(raised.value) == 'drawing the table needs Pillow: pip install "crib-env[render]"'
