@@ -87,6 +87,8 @@ class Games:
             raise ValueError(f"n={n!r}: allowed is a whole number of lanes, 1 or more")
         if not (rules is None or isinstance(rules, Rules)):
             raise ValueError(f"rules={rules!r}: allowed is a crib_env.Rules")
+        if not isinstance(one_deal, (bool, np.bool_)):
+            raise ValueError(f"one_deal={one_deal!r}: allowed are True and False")
         n = int(n)
         self.rules = rules or Rules()
         self.records = new_records(n, self.rules)
@@ -188,11 +190,23 @@ class Games:
     def _seats(
         self, players: npt.ArrayLike | None, lanes: npt.NDArray[np.int64]
     ) -> npt.NDArray[np.int64]:
-        """Returns a seat for each lane; by default the one to act."""
+        """Returns a seat for each lane; by default the one to act.
+
+        Raises:
+            ValueError: If they are no seats, or neither one nor one a lane.
+        """
         if players is None:
             turns = self.records["turn"] if lanes is self._lanes else self.records["turn"][lanes]
             return turns.astype(np.int64)
-        seats = np.broadcast_to(np.asarray(players, np.int64), lanes.shape)
+        given = np.asarray(players)
+        if given.size and not np.issubdtype(given.dtype, np.integer):
+            raise ValueError(f"players {given.dtype}: allowed are ints")
+        if given.ndim > 1 or given.size not in (1, len(lanes)):
+            raise ValueError(
+                f"players of shape {given.shape}: allowed is one seat, or one for each of "
+                f"{len(lanes)} lanes"
+            )
+        seats = np.broadcast_to(given.astype(np.int64), lanes.shape)
         if seats.size and not (seats.min() >= 0 and seats.max() < self.rules.players):
             raise ValueError(
                 f"players {seats.min()} to {seats.max()}: allowed is 0 to {self.rules.players - 1}"
@@ -419,7 +433,8 @@ class Games:
         which = self._which(lanes)
         if len(seeds) != len(which):
             raise ValueError(f"{len(seeds)} lane seeds for {len(which)} lanes: give one a lane")
-        reseed_all(self._games, which, seed_words([check_seed(int(seed)) for seed in seeds]))
+        checked = [check_seed(cast(int, seed)) for seed in seeds]
+        reseed_all(self._games, which, seed_words(checked))
 
     def redeal_hidden(
         self, players: npt.ArrayLike, seed: int, lanes: npt.ArrayLike | None = None

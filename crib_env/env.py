@@ -6,6 +6,7 @@ stands here is Gymnasium's side alone: options, steps, information and pictures.
 
 from __future__ import annotations
 
+import copy
 import operator
 from collections.abc import Mapping
 from typing import Any, Literal, TypeAlias
@@ -17,7 +18,8 @@ from gymnasium.error import ResetNeeded
 
 from crib_env.lanes import Lanes
 from crib_env.lanes_owner import LanesOwner
-from crib_env.loops import ILLEGAL, NOBODY, step_one
+from crib_env.loops import ILLEGAL, NOBODY, first_illegal, step_one
+from crib_env.luck import check_seed
 from crib_env.opponents import Opponent, Pool
 from crib_env.options import (
     AGENT,
@@ -223,12 +225,17 @@ class CribbageEnv(LanesOwner, gymnasium.Env[Observation, np.int64]):
 
         Raises:
             ValueError: If the seed is out of range, or the position impossible, in one line; the
-                game before goes on.
+                game before goes on, as it does if an opponent raises.
         """
-        [checked] = self._seeds([seed])
         sight = self._lanes.blank()
-        self._lanes.reset(_LANE, [checked], options, sight)
-        super().reset(seed=seed)
+        view = copy.deepcopy(self._view)
+        try:
+            self._begin(_LANE, [seed], options, sight)
+        except BaseException:
+            self._view = view  # which knows nothing of the game that was broken off
+            self._bind()
+            raise
+        super().reset(seed=None if seed is None else check_seed(seed))
         info = self._info(sight.masks[0]) | {"opponent": self._lanes.member_name(0)}
         self._show()
         return self._observation(sight.observations[0], sight.masks[0]), info
@@ -283,11 +290,12 @@ class CribbageEnv(LanesOwner, gymnasium.Env[Observation, np.int64]):
     def _step_in_view(self, card: int) -> Step:
         """Does what `step` does, one decision at a time, each shown to the view."""
         assert self._view is not None
+        actions = np.array([card])
+        if first_illegal(self._game_view, _LANE, actions) >= 0:
+            return self._refuse(card)  # before the view forgets what it shows
         self._view.next_step()
         sight = self._lanes.blank()
-        self._lanes.advance(_LANE, np.array([card]), sight)
-        if sight.turns[0] == ILLEGAL:
-            return self._refuse(card)
+        self._lanes.advance(_LANE, actions, sight)
         over = bool(sight.turns[0] == NOBODY)
         info = self._info(sight.masks[0])
         if over:
@@ -308,6 +316,7 @@ class CribbageEnv(LanesOwner, gymnasium.Env[Observation, np.int64]):
         info |= {"opponent": self._lanes.member_name(0), "won": False, "skunk_level": 0}
         info["illegal_action"] = text
         if self._view is not None:
+            self._view.next_step()
             self._view.forfeit()
         self._show()
         observation = self._observation(sight.observations[0], sight.masks[0])

@@ -44,6 +44,10 @@ class Start(IntEnum):
     UNIFORM = 3
 
 
+# Why an episode takes no action: it has ended or not yet reached the agent's first decision, or an
+# opponent has raised in it.
+ENDED, VOID = 1, 2
+
 START_ZERO, START_GIVEN, START_UNIFORM = int(Start.ZERO), int(Start.GIVEN), int(Start.UNIFORM)
 WIN, POINTS, MATCH_POINTS = int(Reward.WIN), int(Reward.POINTS), int(Reward.MATCH_POINTS)
 SHAPING_NONE, SHAPING_POINTS = int(Shaping.NONE), int(Shaping.POINTS)
@@ -65,7 +69,7 @@ EPISODE = np.dtype(
         ("start", np.int8),
         ("triple_skunk", np.int8),
         ("bot", np.int8),  # the opponent's number as a house player, or OUTSIDE
-        ("over", np.int8),  # 1 before the agent's first decision and after the end
+        ("over", np.int8),  # 0 while the agent is to act, or ENDED, or VOID
     ],
     align=True,
 )
@@ -204,7 +208,7 @@ def settle(game: Game, episode: Episode, player: int) -> float:
         reward += episode.gamma * potential - episode.potential
         episode.potential = potential
     if over:
-        episode.over = 1
+        episode.over = ENDED
     return reward
 
 
@@ -224,7 +228,7 @@ def forfeit(episode: Episode) -> float:
 
     Changes *episode*, which is over.
     """
-    episode.over = 1
+    episode.over = ENDED
     if episode.reward == POINTS:
         return float(episode.worst_lead - episode.lead)
     if episode.reward == WIN:

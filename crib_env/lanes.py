@@ -17,9 +17,11 @@ import numpy.typing as npt
 
 from crib_env.batch import Games, IllegalActionError
 from crib_env.cards import NO_CARD
+from crib_env.episode import ENDED, VOID
 from crib_env.game import Phase
 from crib_env.kernel import as_records
 from crib_env.loops import (
+    ILLEGAL,
     NOBODY,
     OUTSIDE,
     begin_all,
@@ -38,11 +40,13 @@ from crib_env.records import check_records, seed_words
 Array = npt.NDArray[Any]
 _LOGGER = logging.getLogger("crib_env")
 _STATE_FORMAT = 1
+# The fields of an episode that are options.
+_OPTION_FIELDS = ("reward", "shaping", "gamma", "match_points", "start", "scores", "triple_skunk")
 _POSITION_KEYS = tuple(field.name for field in fields(Position))
 
 
 class Witness(Protocol):
-    """Is told of every decision, the agent's and the opponents', as it is applied."""
+    """Is told of every decision that is applied, the agent's and the opponents'."""
 
     def __call__(self, before: Array, actions: npt.NDArray[np.int64], after: Array) -> None:
         """Is given the records (M,) before and after, and the actions (M,), NO_CARD for none."""
@@ -164,18 +168,19 @@ class Lanes:
             sight: Where to write what the agent sees.
 
         Raises:
-            ValueError: If the options are no position in which the agent has a decision to come;
-                the lanes stay as they are.
+            ValueError: If the options are no position in which the agent has a decision to come.
+                The lanes stay as they are then, as they do if an opponent raises.
         """
         position = position_of(options)
-        before = self.games.records[lanes], self.episodes[lanes], self.begun[lanes]
+        # All episodes: an opponent that raises voids them.
+        before = self.games.records[lanes], self.episodes.copy(), self.begun[lanes]
         try:
             self.begin(lanes, seeds, position)
             self.advance(lanes, np.full(len(lanes), NO_CARD), sight)
             if (sight.turns[lanes] == NOBODY).any():
                 raise ValueError("position: the episode is over before the agent has to choose")
-        except ValueError:
-            self.games.records[lanes], self.episodes[lanes], self.begun[lanes] = before
+        except BaseException:
+            self.games.records[lanes], self.episodes[:], self.begun[lanes] = before
             raise
 
     def advance(
@@ -210,7 +215,21 @@ class Lanes:
         self.episodes["bot"][lanes] = OUTSIDE
         before = self.games.records[lanes]
         step_all(self.game_view, self.episode_view, lanes, actions, AGENT, *sight)
-        self.witness(before, actions, self.games.records[lanes])
+        applied = sight.turns[lanes] != ILLEGAL
+        if applied.any():
+            self.witness(before[applied], actions[applied], self.games.records[lanes[applied]])
+
+    @property
+    def ended(self) -> npt.NDArray[np.bool_]:
+        """Where an episode has ended and none has begun since, (N,) bool; not where it is void."""
+        ended: npt.NDArray[np.bool_] = self.begun & (self.episodes["over"] == ENDED)
+        return ended
+
+    @property
+    def void(self) -> npt.NDArray[np.bool_]:
+        """Where no episode has begun, or an opponent has raised in it, (N,) bool."""
+        void: npt.NDArray[np.bool_] = ~self.begun | (self.episodes["over"] == VOID)
+        return void
 
     def ask(self, lanes: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
         """Returns the actions, (M,), of the opponents to act; each is asked once for all *lanes*.
@@ -222,7 +241,7 @@ class Lanes:
         """
         # The opponents are to act: should one raise, the next step must not play its cards.
         over = self.episodes["over"].copy()
-        self.episodes["over"] = 1
+        self.episodes["over"] = VOID
         actions = np.empty(len(lanes), np.int64)
         members = self.episodes["member"][lanes]
         for number in np.unique(members):
@@ -310,35 +329,61 @@ class Lanes:
             "np_random": None,
         }
 
-    def load(self, state: Mapping[str, Any], seeds: Sequence[int]) -> None:
-        """Sets the lanes to what `state` returned.
-
-        Args:
-            state: What `state` returned.
-            seeds: (N,) lane seeds, for a state without its random stream.
+    def check_state(self, state: Mapping[str, Any]) -> None:
+        """Refuses what is not of lanes like these, or what no lane can be.
 
         Raises:
-            ValueError: If it is not of these lanes, naming what differs; nothing is changed.
+            ValueError: Naming what differs.
         """
         own = self.state(random_stream=True)
+        if not isinstance(state, Mapping):  # of users
+            kind = type(state).__name__
+            raise ValueError(f"state: a {kind}: allowed is what state_dict() returns")
         if missing := [name for name in own if name not in state]:
             raise ValueError(f"state: no {missing[0]!r}")
         for name in ("format", "observation_version", "rules", "opponents"):
-            if state[name] != own[name]:
+            # An array would compare entry by entry.
+            if isinstance(state[name], np.ndarray) or state[name] != own[name]:
                 raise ValueError(f"state: {name} {state[name]!r}: allowed is {own[name]!r}")
+        if not isinstance(state["random_stream"], (bool, np.bool_)):
+            raise ValueError(f"state: random_stream {state['random_stream']!r}: allowed is a bool")
         for name in ("games", "episodes", "begun"):
-            given, like = np.asarray(state[name]), own[name]
+            given, like = state[name], own[name]
+            if not isinstance(given, np.ndarray):
+                raise ValueError(f"state: {name} is no array")
             if (given.shape, given.dtype) != (like.shape, like.dtype):
                 raise ValueError(
                     f"state: {name} of shape {given.shape}: allowed is {like.shape} of this version"
                 )
-        for name in ("reward", "shaping", "gamma", "match_points", "start", "scores"):
-            if not np.array_equal(state["episodes"][name], own["episodes"][name]):
-                raise ValueError(f"state: its environment has another option {name!r}")
-        members = state["episodes"]["member"]
-        if not (members.min() >= 0 and members.max() < len(self.options.members)):
-            raise ValueError(f"state: member {members.min()} to {members.max()} of the opponents")
+        for key, names in (("episodes", _OPTION_FIELDS), ("games", ("first_dealer", "one_deal"))):
+            for name in names:
+                if not np.array_equal(state[key][name], own[key][name]):
+                    raise ValueError(f"state: its environment has another option {name!r}")
+        for name, low, high in (
+            ("member", 0, len(self.options.members) - 1),
+            ("over", 0, VOID),
+            ("win_probability", 0, 1),
+            ("potential", -1, 1),
+        ):
+            values = state["episodes"][name]
+            if not ((values >= low) & (values <= high)).all():
+                raise ValueError(f"state: {name!r} out of range: allowed is {low} to {high}")
         check_records(state["games"], self.games.records)
+        if state["random_stream"] and (state["games"]["starter"] == NO_CARD).any():
+            raise ValueError("state: 'starter': a state with its random stream has one")
+        going_on = state["begun"] & (state["episodes"]["over"] == 0)
+        if (going_on & (state["games"]["turn"] != AGENT)).any():
+            raise ValueError(f"state: 'turn': allowed is {AGENT}, the agent's, in an episode")
+        if (going_on & (state["games"]["phase"] == Phase.OVER)).any():
+            raise ValueError("state: 'phase': the game of an episode is over")
+
+    def load(self, state: Mapping[str, Any], seeds: Sequence[int]) -> None:
+        """Sets the lanes to what `state` returned.
+
+        Args:
+            state: What `state` returned, checked by `check_state`.
+            seeds: (N,) lane seeds, for a state without its random stream; else not looked at.
+        """
         self.games.records[:] = state["games"]
         self.episodes[:] = state["episodes"]
         self.begun[:] = state["begun"]
@@ -352,8 +397,14 @@ def position_of(options: Mapping[str, Any] | None) -> Position | None:
     """Returns the position that the options of `reset` name; None where they name none.
 
     Raises:
-        ValueError: If an option is unknown.
+        ValueError: If it is no mapping, or an option is unknown.
     """
+    if options is None:
+        return None
+    if not isinstance(options, Mapping):  # of users
+        raise ValueError(
+            f"options={options!r}: allowed is a mapping of {', '.join(_POSITION_KEYS)}"
+        )
     if not options:
         return None
     for name in options:

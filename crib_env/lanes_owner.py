@@ -10,10 +10,11 @@ from collections.abc import Mapping, Sequence
 from typing import Any, TypeVar
 
 import numpy as np
+import numpy.typing as npt
 from gymnasium.error import ResetNeeded
 
 from crib_env.batch import Games
-from crib_env.lanes import Lanes
+from crib_env.lanes import Lanes, Sight
 from crib_env.luck import NUM_SEEDS, check_seed
 from crib_env.options import AGENT
 from crib_env.records import lane_seeds
@@ -58,6 +59,28 @@ class LanesOwner:
             for lane, seed in enumerate(checked)
         ]
 
+    def _begin(
+        self,
+        lanes: npt.NDArray[np.int64],
+        seeds: Sequence[int | None],
+        options: Mapping[str, Any] | None,
+        sight: Sight,
+    ) -> None:
+        """Begins episodes as `Lanes.reset` does, with seeds of all lanes, (N,).
+
+        Raises:
+            ValueError: If a seed is out of range, or the options are no position to begin in. As
+                where an opponent raises, nothing is changed then, `np_random` included.
+        """
+        stream = None if self._lanes.begun.all() else self.np_random.bit_generator.state
+        try:
+            drawn = self._seeds(seeds)
+            self._lanes.reset(lanes, [drawn[lane] for lane in lanes], options, sight)
+        except BaseException:
+            if stream is not None:
+                self.np_random.bit_generator.state = stream
+            raise
+
     def clone(self: _Owner, seed: int | None = None) -> _Owner:
         """Returns an independent copy that stands where this one does.
 
@@ -96,14 +119,21 @@ class LanesOwner:
         Raises:
             ValueError: If it is not of such an environment, naming what differs; nothing changes.
         """
-        n = len(self._lanes)
+        self._lanes.check_state(state)
+        stream = state["np_random"]
+        if stream is not None:
+            try:
+                copy.deepcopy(self.np_random).bit_generator.state = stream
+            except (KeyError, OverflowError, TypeError, ValueError) as error:
+                raise ValueError(f"state: np_random: {error}") from None
         words = self._lanes.games.records["seed"].astype(np.uint64)
-        own = (words[:, 0] | words[:, 1] << np.uint64(32)).tolist()
-        drawn = self._seeds([None] * n)
-        seeds = [own[lane] if seed is None else seed for lane, seed in enumerate(drawn)]
+        seeds = (words[:, 0] | words[:, 1] << np.uint64(32)).tolist()
+        if not state["random_stream"]:
+            drawn = self._seeds([None] * len(seeds))
+            seeds = [seeds[lane] if seed is None else seed for lane, seed in enumerate(drawn)]
         self._lanes.load(state, seeds)
-        if state["np_random"] is not None:
-            self.np_random.bit_generator.state = state["np_random"]
+        if stream is not None:
+            self.np_random.bit_generator.state = stream
         self._stands_elsewhere()
 
     def redeal_hidden(self, seed: int, seat: int = AGENT) -> None:

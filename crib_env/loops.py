@@ -12,7 +12,16 @@ import numpy.typing as npt
 
 from crib_env.bots import RANDOM, bot_action, bot_move, random_card
 from crib_env.cards import NO_CARD, NUM_CARDS
-from crib_env.episode import TWO_TO_32, Episode, draw_scores, forfeit, lead_of, set_out, settle
+from crib_env.episode import (
+    ENDED,
+    TWO_TO_32,
+    Episode,
+    draw_scores,
+    forfeit,
+    lead_of,
+    set_out,
+    settle,
+)
 from crib_env.game import OVER, Game, apply, legal, luck_of, side_of, start_game
 from crib_env.kernel import kernel
 from crib_env.luck import STREAM_OPPONENTS, philox
@@ -294,7 +303,7 @@ def begin_all(
             member += 1
         episode.member = member
         episode.bot = bots[member]
-        episode.over = 1
+        episode.over = ENDED
 
 
 @kernel

@@ -165,8 +165,8 @@ class Narrator:
             self._tell_throw(before, int(action), after, gained)
         else:
             self._tell_lay(before, int(action), gained)
-        if after["phase"] == Phase.OVER:
-            winner = int(after["winner"])
+        winner = int(after["winner"])
+        if winner >= 0:
             self.events.append(Event(What.END, winner, words=self.outcome(winner)[2]))
         elif after["deal_number"] != before["deal_number"]:
             self.events.append(Event(What.DEAL, int(after["dealer"])))
@@ -224,8 +224,15 @@ class Narrator:
         """Returns how the end is told: ``("agent", "wins", "121 to 88, a skunk")``.
 
         Args:
-            winner: The side that has won.
+            winner: The side that has won; -1 for a game of one deal that nobody has.
         """
+        if winner < 0:
+            sides = [
+                " and ".join(self.names[side :: self.rules.sides])
+                for side in range(self.rules.sides)
+            ]
+            scores = (f"{name} {score}" for name, score in zip(sides, self.front, strict=True))
+            return "the deal", "is over", ", ".join(scores)
         names = self.names[winner :: self.rules.sides]
         losers = [score for side, score in enumerate(self.front) if side != winner]
         words = " to ".join(map(str, [self.front[winner], *losers]))

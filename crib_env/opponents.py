@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import math
 from collections.abc import Iterable, Mapping
 from itertools import accumulate
@@ -35,14 +36,12 @@ def pool_of(opponent: Any) -> tuple[Member, ...]:
         return (_member(opponent, math.inf),)
     pairs = list(opponent.items() if isinstance(opponent, Mapping) else _pairs(opponent))
     if not pairs:
-        raise ValueError(f"opponent={opponent!r}: a pool needs a member")
-    for _, weight in pairs:
-        number = isinstance(weight, Real) and not isinstance(weight, bool)
-        if not (number and math.isfinite(weight) and weight > 0):
-            raise ValueError(
-                f"opponent={opponent!r}: weight {weight!r}: allowed is a number above 0"
-            )
-    ends = list(accumulate(weight for _, weight in pairs))
+        raise ValueError(f"opponent={_one_line(opponent)}: a pool needs a member")
+    ends = list(accumulate(_weight(weight, opponent) for _, weight in pairs))
+    if not math.isfinite(ends[-1]):
+        raise ValueError(
+            f"opponent={_one_line(opponent)}: a pool may weigh no more than a float holds"
+        )
     # The last end is made infinite, so that no rounding leaves a draw without a member.
     shares = [end / ends[-1] for end in ends[:-1]] + [math.inf]
     return tuple(_member(one, share) for (one, _), share in zip(pairs, shares, strict=True))
@@ -62,6 +61,23 @@ def _member(opponent: Any, share_up_to: float) -> Member:
     raise ValueError(_refusal(opponent))
 
 
+def _weight(weight: Any, opponent: Any) -> float:
+    """Returns a weight of a pool as a float, also where it is a fraction.
+
+    Raises:
+        ValueError: If it is no finite number above 0.
+    """
+    number = math.nan
+    if isinstance(weight, Real) and not isinstance(weight, bool):
+        with contextlib.suppress(OverflowError):
+            number = float(weight)
+    if not 0 < number < math.inf:
+        raise ValueError(
+            f"opponent={_one_line(opponent)}: weight {weight!r}: allowed is a number above 0"
+        )
+    return number
+
+
 def _pairs(opponent: Any) -> list[tuple[Any, Any]]:
     """Returns a pool given as pairs of (opponent, weight).
 
@@ -74,10 +90,15 @@ def _pairs(opponent: Any) -> list[tuple[Any, Any]]:
         raise ValueError(_refusal(opponent)) from None
 
 
+def _one_line(opponent: Any) -> str:
+    """Returns an opponent as a message names it: a network writes itself in many lines."""
+    return " ".join(repr(opponent).split())
+
+
 def _refusal(opponent: Any) -> str:
     """Returns the line that refuses an opponent."""
     allowed = ", ".join(map(repr, BOTS))
     return (
-        f"opponent={opponent!r}: allowed are {allowed}, a Policy, and a pool of those: "
+        f"opponent={_one_line(opponent)}: allowed are {allowed}, a Policy, and a pool of those: "
         "a mapping to weights, or pairs of (opponent, weight)"
     )

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
+from numbers import Real
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 from gymnasium import spaces
 
-from crib_env.episode import EPISODE, Reward, Shaping, Start
+from crib_env.episode import ENDED, EPISODE, Reward, Shaping, Start
 from crib_env.observation import observation_high
 from crib_env.opponents import Member, Opponent, Pool, pool_of
 from crib_env.rules import MATCH_POINTS, Rules
@@ -74,8 +75,11 @@ class Options:
             if not (value is None or isinstance(value, str)) or value not in allowed:
                 raise ValueError(f"{name}={value!r}: allowed are {', '.join(map(repr, allowed))}")
         rules = self.rules
-        if isinstance(rules, Mapping):
-            rules = Rules(**rules)  # as an environment's specification holds them in JSON
+        if isinstance(rules, Mapping):  # as an environment's specification holds them in JSON
+            names = [field.name for field in fields(Rules)]
+            if not set(rules) <= set(names):
+                raise ValueError(f"rules={rules!r}: allowed are {', '.join(names)}")
+            rules = Rules(**rules)
         if not (rules is None or isinstance(rules, Rules)):
             raise ValueError(f"rules={rules!r}: allowed is a crib_env.Rules")
         object.__setattr__(self, "rules", rules or Rules())
@@ -103,7 +107,8 @@ class Options:
                 f"shaping={self.shaping!r} with reward={self.reward!r}: allowed is reward='win'"
             )
         gamma: Any = self.shaping_gamma
-        if isinstance(gamma, bool) or not isinstance(gamma, (int, float)) or not 0 <= gamma <= 1:
+        number = isinstance(gamma, Real) and not isinstance(gamma, bool)
+        if not (number and 0 <= gamma <= 1):
             raise ValueError(f"shaping_gamma={gamma!r}: allowed is 0 to 1")
 
     def _check_match_points(self) -> None:
@@ -134,7 +139,7 @@ class Options:
     def episodes(self, n: int) -> npt.NDArray[Any]:
         """Returns the records of *n* lanes' episodes, (N,) of `EPISODE`, none begun."""
         episodes = np.zeros(n, EPISODE)
-        episodes["over"] = 1
+        episodes["over"] = ENDED
         episodes["reward"] = Reward[self.reward.upper()]
         episodes["shaping"] = Shaping[(self.shaping or "none").upper()]
         episodes["gamma"] = self.shaping_gamma
@@ -169,5 +174,5 @@ def _are_whole(values: Any, size: int) -> bool:
     return (
         isinstance(values, (tuple, list))
         and len(values) == size
-        and all(isinstance(one, (int, np.integer)) and one is not True for one in values)
+        and all(isinstance(one, (int, np.integer)) and not isinstance(one, bool) for one in values)
     )

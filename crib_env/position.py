@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass
 from numbers import Integral
 from typing import Any, TypeAlias, cast
@@ -50,12 +50,14 @@ class Position:
     def __post_init__(self) -> None:
         """Reads text as cards, and turns iterables into tuples, which can be read again."""
         if self.hands is not None:
-            hands = tuple(None if hand is None else _cards(hand) for hand in self.hands)
+            rows = _row(self.hands, "hands")
+            hands = tuple(None if hand is None else _cards(hand) for hand in rows)
             object.__setattr__(self, "hands", hands)
-        object.__setattr__(self, "discards", tuple(_cards(row) for row in self.discards))
+        rows = _row(self.discards, "discards")
+        object.__setattr__(self, "discards", tuple(_cards(row) for row in rows))
         object.__setattr__(self, "plays", _cards(self.plays))
         if self.scores is not None:
-            object.__setattr__(self, "scores", tuple(self.scores))
+            object.__setattr__(self, "scores", _row(self.scores, "scores"))
         if isinstance(self.starter, str):
             object.__setattr__(self, "starter", _card(self.starter))
 
@@ -185,6 +187,20 @@ def hands_array(position: Position) -> np.ndarray[Any, np.dtype[np.int64]]:
     return hands
 
 
+def _row(values: Any, name: str) -> tuple[Any, ...]:
+    """Returns what is told of each seat or side as a tuple.
+
+    Raises:
+        ValueError: If it is no row: text, or without an order.
+    """
+    try:
+        if isinstance(values, (str, bytes, Mapping, Set)):
+            raise TypeError
+        return tuple(values)
+    except TypeError:
+        raise ValueError(f"position: {name} {values!r}: allowed is a row, one a seat") from None
+
+
 def _cards(cards: Cards) -> tuple[Any, ...]:
     """Returns cards, or what stands in their place, as a tuple; text is read.
 
@@ -193,8 +209,10 @@ def _cards(cards: Cards) -> tuple[Any, ...]:
     """
     try:
         return tuple(parse_cards(cards) if isinstance(cards, str) else cards)
-    except (TypeError, ValueError) as error:
+    except ValueError as error:
         raise ValueError(f"position: {error}") from None
+    except TypeError:
+        raise ValueError(f"position: cards {cards!r}: allowed are ints or text, as 5H TC") from None
 
 
 def _card(text: str) -> int:

@@ -10,14 +10,15 @@ from typing import Any, Literal
 import numpy as np
 import numpy.typing as npt
 
-from crib_env.cards import ALL_CARDS, NO_CARD, NUM_CARDS
-from crib_env.game import ALTERNATE, CUT, MAX_PLAYS, OVER, RECORD
+from crib_env.cards import ALL_CARDS, CARDS_UP_TO, NO_CARD, NUM_CARDS
+from crib_env.game import ALTERNATE, CUT, DISCARD, MAX_PLAYS, OVER, PLAY, RECORD
 from crib_env.loops import fill_lane_seeds
 from crib_env.luck import STREAM_LANES, WORD, check_seed
 from crib_env.rules import Rules
 from crib_env.scoring import THIRTY_ONE
 
 Array = npt.NDArray[Any]
+MOST_IN_SHOW = 29  # points of a hand or crib
 FirstDealer = Literal["alternate", "cut"] | int
 
 
@@ -78,7 +79,7 @@ def seed_words(seeds: npt.ArrayLike) -> npt.NDArray[np.uint32]:
 
 
 def check_records(records: Array, like: Array) -> None:
-    """Refuses records that kernels, which check nothing, must not be given.
+    """Refuses records that kernels, which check nothing, must not be given: some never come back.
 
     Args:
         records: (N,) of `RECORD`, from outside.
@@ -92,6 +93,8 @@ def check_records(records: Array, like: Array) -> None:
             raise ValueError(f"games: another {name!r} than {like[name][0]}")
     players = int(like["players"][0])
     for name, low, high in (
+        ("game_number", 0, np.iinfo(np.int32).max - 1),
+        ("deal_number", 0, np.iinfo(np.int32).max - 1),
         ("first_dealer", CUT, players - 1),
         ("first_cut", 0, players - 1),
         ("phase", 0, OVER),
@@ -104,6 +107,9 @@ def check_records(records: Array, like: Array) -> None:
         ("count", 0, THIRTY_ONE),
         ("pile_size", 0, MAX_PLAYS),
         ("lacks", 0, THIRTY_ONE),
+        ("gone", 0, (1 << players) - 1),
+        ("winner", -1, int(like["sides"][0]) - 1),
+        ("worth", 0, MOST_IN_SHOW),
         ("scores", 0, int(like["target"][0])),
         ("hands", 0, ALL_CARDS),
         ("discards", 0, ALL_CARDS),
@@ -111,6 +117,96 @@ def check_records(records: Array, like: Array) -> None:
     ):
         if not (records[name].min() >= low and records[name].max() <= high):
             raise ValueError(f"games: {name!r} out of range: allowed is {low} to {high}")
+    _check_cards(records, like[0])
+    _check_turns(records, like[0])
+
+
+def _check_cards(records: Array, like: Any) -> None:
+    """Refuses records whose cards are not those of one pack, dealt, thrown and laid by the rules.
+
+    Args:
+        records: (N,) of `RECORD`, each field in its range.
+        like: One record that carries the rules.
+
+    Raises:
+        ValueError: Naming the field.
+    """
+    seats = np.arange(int(like["players"]))
+    hands, discards = records["hands"][:, seats], records["discards"][:, seats]
+    num_held = np.bitwise_count(hands).astype(np.int64)
+    num_thrown = np.bitwise_count(discards).astype(np.int64)
+    laid = np.arange(MAX_PLAYS) < records["num_plays"][:, None]
+    laid_by = laid[:, None, :] & (records["play_seats"][:, None, :] == seats[:, None])
+    plays, starters = (records[name].astype(np.int64) for name in ("plays", "starter"))
+    plays = np.where(laid & (plays >= 0), 1 << plays.clip(0), 0)
+    starters = np.where(starters >= 0, 1 << starters.clip(0), 0)
+    sets = np.concatenate([hands, discards, plays, starters[:, None]], axis=1)
+    num_cards = np.bitwise_count(sets).sum(axis=1, dtype=np.int64)
+    all_thrown = num_thrown == like["num_discards"]
+    crib = np.bitwise_or.reduce(np.where(all_thrown, discards, 0), axis=1)
+    _refuse_lanes("plays", (plays > 0).sum(axis=1) != records["num_plays"])
+    _refuse_lanes("starter", (records["phase"] != DISCARD) & (starters == 0))
+    _refuse_lanes("hands", num_cards != np.bitwise_count(np.bitwise_or.reduce(sets, axis=1)))
+    dealt = num_held + num_thrown + laid_by.sum(axis=2)
+    _refuse_lanes("hands", (dealt != like["cards_dealt"]).any(axis=1))
+    _refuse_lanes("held", (records["held"][:, seats] != num_held).any(axis=1))
+    _refuse_lanes("discards", (num_thrown > like["num_discards"]).any(axis=1))
+    _refuse_lanes("crib", records["crib"] != crib)
+    _refuse_lanes("phase", (records["phase"] == DISCARD) == all_thrown.all(axis=1))
+    _refuse_lanes("num_plays", (records["phase"] == DISCARD) & (records["num_plays"] > 0))
+    # The dealer's left throws first, the dealer last.
+    order = (records["dealer"][:, None] + 1 + seats) % len(seats)
+    in_order = np.take_along_axis(num_thrown, order, axis=1)
+    early = (in_order[:, 1:] > 0) & (in_order[:, :-1] < like["num_discards"])
+    _refuse_lanes("discards", early.any(axis=1))
+    place = (in_order < like["num_discards"]).argmax(axis=1)
+    asked = np.take_along_axis(order, place[:, None], axis=1)[:, 0]
+    _refuse_lanes("turn", (records["phase"] == DISCARD) & (records["turn"] != asked))
+
+
+def _check_turns(records: Array, like: Any) -> None:
+    """Refuses records whose count, turn or end do not follow from their cards and scores.
+
+    Args:
+        records: (N,) of `RECORD`, their cards checked.
+        like: One record that carries the rules.
+
+    Raises:
+        ValueError: Naming the field.
+    """
+    seats = np.arange(int(like["players"]))
+    lanes = np.arange(len(records))
+    hands = records["hands"][:, seats]
+    plays = records["plays"].astype(np.int64)
+    last = records["num_plays"].astype(np.int64)[:, None]
+    place = np.arange(MAX_PLAYS)
+    in_pile = (place < last) & (place >= last - records["pile_size"][:, None])
+    pips = np.where(in_pile, np.minimum(plays // 4 + 1, 10), 0).sum(axis=1)
+    pile = np.zeros(len(records), np.int64)
+    for index in place:
+        ranks = plays[:, index] // 4
+        pile = np.where(in_pile[:, index], (pile << 4) | ranks, pile)
+    _refuse_lanes("pile_size", records["pile_size"] > records["num_plays"])
+    _refuse_lanes("count", records["count"] != pips)
+    _refuse_lanes("pile", records["pile"] != pile)
+    lacked = CARDS_UP_TO[records["lacks"][:, seats]]
+    _refuse_lanes("lacks", (hands & lacked != 0).any(axis=1))
+    fits = CARDS_UP_TO[THIRTY_ONE - records["count"]]
+    cannot = hands[lanes, records["turn"]] & fits == 0
+    _refuse_lanes("turn", (records["phase"] == PLAY) & cannot)
+    at_target = records["scores"][:, : int(like["sides"])] == like["target"]
+    won = records["winner"] >= 0
+    wrong = np.where(won, ~at_target[lanes, records["winner"]], at_target.any(axis=1))
+    _refuse_lanes("winner", wrong)
+    played_out = (records["one_deal"] == 1) & ~hands.any(axis=1)
+    over = records["phase"] == OVER
+    _refuse_lanes("phase", (over & ~won & ~played_out) | (won & ~over))
+
+
+def _refuse_lanes(name: str, wrong: Array) -> None:
+    """Raises ValueError, naming a field, if anything is wrong in a lane; *wrong* is (N,) bool."""
+    if wrong.any():
+        raise ValueError(f"games: {name!r} of lane {int(wrong.argmax())}: no game comes to this")
 
 
 def checked_out(out: Array | None, shape: tuple[int, int], dtype: type) -> Array:

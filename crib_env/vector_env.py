@@ -8,7 +8,7 @@ seed, step by step. Axes: (N,) lanes, (N, F) observations, (N, A) action masks.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal, TypeAlias, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -152,7 +152,6 @@ class CribbageVectorEnv(LanesOwner, VectorEnv[Observations, npt.NDArray[np.int64
         self.observation_space = batch_space(self.single_observation_space, self.num_envs)
         self.action_space = batch_space(self.single_action_space, self.num_envs)
         self._lanes = Lanes(self.num_envs, options)
-        self._ended = np.zeros(self.num_envs, np.bool_)
 
     def reset(
         self, *, seed: Seeds = None, options: dict[str, Any] | None = None
@@ -168,28 +167,24 @@ class CribbageVectorEnv(LanesOwner, VectorEnv[Observations, npt.NDArray[np.int64
             The observations and the information. Lanes that are not reset show what they showed.
 
         Raises:
-            ValueError: If a seed, the mask or a position is not allowed; nothing is changed.
+            ValueError: If a seed, the mask or a position is not allowed; nothing is changed, as it
+                is not if an opponent raises.
             TypeError: If the mask is no boolean array.
             ResetNeeded: If the mask leaves out a lane that no game has begun in.
         """
-        fields = dict(options or {})
-        mask = self._reset_mask(fields.pop("reset_mask", None))
-        if seed is None or isinstance(seed, (int, np.integer)):
-            whole = None if seed is None else lane_seeds(int(seed), self.num_envs).tolist()
-            given: Sequence[int | None] = whole or [None] * self.num_envs
-        else:
-            given = seed
-        if len(given) != self.num_envs:
-            raise ValueError(f"{len(given)} seeds: allowed is one seed, or {self.num_envs}")
+        fields: Any = options
+        mask = self._reset_mask(None)
+        if isinstance(options, Mapping):
+            fields = dict(options)
+            mask = self._reset_mask(fields.pop("reset_mask", None))
+        seeds = self._seeds_of(seed)
         if not (mask | self._lanes.begun).all():
             raise ResetNeeded("a lane has no game yet: call envs.reset() first")
-        seeds = self._seeds(given)
         which = np.flatnonzero(mask)
         sight = self._lanes.blank()
-        self._lanes.reset(which, [seeds[lane] for lane in which], fields, sight)
+        self._begin(which, seeds, fields, sight)
         if isinstance(seed, (int, np.integer)):
             super().reset(seed=int(seed))
-        self._ended[which] = False
         others = np.flatnonzero(~mask)
         sight.observations[others] = self._lanes.games.observe(AGENT, others)
         sight.masks[others] = self.action_masks()[others]
@@ -224,18 +219,19 @@ class CribbageVectorEnv(LanesOwner, VectorEnv[Observations, npt.NDArray[np.int64
         if chosen.shape != (self.num_envs,):
             raise ValueError(f"actions of shape {chosen.shape}: allowed is ({self.num_envs},)")
         lanes, starting = self._lanes, NO_LANES
-        if self._ended.any():
+        before = lanes.ended
+        if lanes.void.any():
+            raise ResetNeeded("an episode is void or none has begun: call envs.reset() first")
+        if before.any():
             if self.autoreset_mode is not AutoresetMode.NEXT_STEP:
                 raise ResetNeeded(
                     'lanes have ended: call envs.reset(options={"reset_mask": ended}) before step()'
                 )
-            starting = np.flatnonzero(self._ended)
-        if not lanes.begun.all() or (lanes.episodes["over"] > self._ended).any():
-            raise ResetNeeded("an episode is over or void: call envs.reset() before envs.step()")
+            starting = np.flatnonzero(before)
         # Not a card: illegal, and never taken for the NO_CARD that goes on without one.
         cards = np.where((chosen < 0) | (chosen >= NUM_CARDS), NUM_CARDS, chosen).astype(np.int64)
         if self.options.illegal == "raise":
-            playing = np.flatnonzero(~self._ended)
+            playing = np.flatnonzero(~before)
             bad = first_illegal(lanes.game_view, playing, cards[playing])
             if bad >= 0:
                 lane = int(playing[bad])
@@ -272,7 +268,6 @@ class CribbageVectorEnv(LanesOwner, VectorEnv[Observations, npt.NDArray[np.int64
             self._add_opponents(infos, named)
         if ended.any():
             self._add_end(infos, ended, texts)
-        self._ended = ended.copy()
         return self._observations(sight), sight.rewards, ended, truncated, infos
 
     def action_masks(self) -> npt.NDArray[np.bool_]:
@@ -282,8 +277,26 @@ class CribbageVectorEnv(LanesOwner, VectorEnv[Observations, npt.NDArray[np.int64
             ResetNeeded: Before the first `reset`.
         """
         masks = self.games.action_masks(AGENT)
-        masks[self._lanes.episodes["over"] == 1] = 1
+        masks[self._lanes.episodes["over"] != 0] = 1
         return masks.astype(np.bool_)
+
+    def _seeds_of(self, seed: Any) -> Sequence[int | None]:
+        """Returns the seed of each lane, None for one that goes on.
+
+        Raises:
+            ValueError: If it is neither one seed nor a row of one a lane.
+        """
+        if seed is None:
+            return [None] * self.num_envs
+        if isinstance(seed, (int, np.integer)):
+            seeds: list[int | None] = lane_seeds(cast(int, seed), self.num_envs).tolist()
+            return seeds
+        row = isinstance(seed, (Sequence, np.ndarray)) and not isinstance(seed, str)
+        if not row or np.ndim(seed) != 1:
+            raise ValueError(f"seed {seed!r}: allowed is one seed, or a row of {self.num_envs}")
+        if len(seed) != self.num_envs:
+            raise ValueError(f"{len(seed)} seeds: allowed is one seed, or {self.num_envs}")
+        return list(seed)
 
     def _reset_mask(self, mask: Any) -> npt.NDArray[np.bool_]:
         """Returns which lanes are to be reset, (N,) bool.
@@ -295,7 +308,8 @@ class CribbageVectorEnv(LanesOwner, VectorEnv[Observations, npt.NDArray[np.int64
         if mask is None:
             return np.ones(self.num_envs, np.bool_)
         if not isinstance(mask, np.ndarray) or mask.dtype != np.bool_:
-            raise TypeError(f"reset_mask={mask!r}: allowed is an array of bool")
+            kind = getattr(mask, "dtype", type(mask).__name__)
+            raise TypeError(f"reset_mask of {kind}: allowed is an array of bool")
         if mask.shape != (self.num_envs,):
             raise ValueError(f"reset_mask of shape {mask.shape}: allowed is ({self.num_envs},)")
         if not mask.any():

@@ -60,7 +60,8 @@ class View:
     count: int
     """The sum of their pips."""
     who: str
-    """The name of who is to act, or has won or forfeited the game."""
+    """The name of who is to act, or has won or forfeited the game; ``"the deal"`` where a single
+    deal is over and nobody has won."""
     what: str
     """What goes on with the name: ``"to lay a card"``, ``"wins"``, ``"forfeits"``."""
     result: str
@@ -124,7 +125,10 @@ def view_of(record: Any, player: int, narrator: Narrator, open_hands: bool = Fal
     turn = None if phase == Phase.OVER or forfeits else int(seen["turn"])
     result = ""
     if phase == Phase.OVER:
-        who, what, result = narrator.outcome((player + int(seen["winner"])) % rules.sides)
+        winner = int(seen["winner"])
+        who, what, result = narrator.outcome(
+            winner if winner < 0 else (player + winner) % rules.sides
+        )
     elif turn is None:
         who, what = narrator.names[forfeits[0]], "forfeits"
     else:

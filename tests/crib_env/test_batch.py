@@ -304,11 +304,24 @@ def test_lanes_that_are_none_are_refused(lanes: list[object]) -> None:
         games.observe(lanes=lanes)  # type: ignore[arg-type]  # garbage is the test
 
 
-@pytest.mark.parametrize("players", [2, -1, [0, 2]])
+@pytest.mark.parametrize(
+    "players", [2, -1, [0, 2], 0.5, [0.0, 1.0], "0", True, [0, 1, 0], [[0, 1]]]
+)
 def test_seats_that_are_none_are_refused(players: object) -> None:
     games = Games(2, seed=28)
     with pytest.raises(ValueError, match="players"):
         games.observe(players)  # type: ignore[arg-type]  # garbage is the test
+
+
+def test_seeds_and_a_kind_of_game_that_are_none_are_refused() -> None:
+    games = Games(2)
+    for seeds in ([1.5, 2], [True, 2], ["1", 2]):
+        with pytest.raises(ValueError, match="a seed is a whole number"):
+            games.reseed(seeds)  # type: ignore[arg-type]  # garbage is the test
+    one_deals: list[Any] = [2, 1, "yes", None]
+    for one_deal in one_deals:
+        with pytest.raises(ValueError, match=r"one_deal=.*: allowed are True and False"):
+            Games(2, one_deal=one_deal)
 
 
 @pytest.mark.parametrize("first_dealer", [2, -1, "cutt", None, 0.5, True])

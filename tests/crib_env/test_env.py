@@ -12,6 +12,7 @@ import random
 import subprocess
 import sys
 from collections import Counter
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -271,12 +272,17 @@ def test_gymnasiums_vector_environment_stacks_masks_and_plays_the_lanes() -> Non
         ({"opponent": [("expert", float("nan"))]}, "weight nan: allowed is a number above 0"),
         ({"opponent": [("expert", "much")]}, "weight 'much': allowed is a number above 0"),
         ({"opponent": {"expert": True}}, "weight True: allowed is a number above 0"),
+        ({"opponent": {"expert": 10**400}}, "allowed is a number above 0"),
+        ({"opponent": [("expert", 1e308), ("random", 1e308)]}, "a pool may weigh"),
+        ({"opponent": np.zeros((9, 9))}, "allowed are"),
         ({"opponent": {"novice": 1}}, "opponent='novice': allowed are"),
         ({"reward": "score"}, "reward='score': allowed are 'win', 'points'"),
         ({"first_dealer": 0}, "first_dealer=0: allowed are 'alternate', 'agent'"),
         ({"illegal": "ignore"}, "illegal='ignore': allowed are 'forfeit', 'raise'"),
         ({"observation": "image"}, "observation='image': allowed are 'vector', 'dict'"),
         ({"rules": 61}, "rules=61: allowed is a crib_env.Rules"),
+        ({"rules": {"goal": 61}}, "rules={'goal': 61}: allowed are players, cards_dealt, target"),
+        ({"match_points": (False, 1, 2, 3)}, "match_points=(False, 1, 2, 3): allowed are"),
     ],
 )
 def test_a_bad_option_is_refused_in_one_line(options: dict[str, Any], said: str) -> None:
@@ -809,6 +815,14 @@ def test_a_pool_draws_by_weight_and_names_whom_it_drew() -> None:
     again = gymnasium.make(ID, opponent=pool)
     again.reset(seed=26)
     assert [again.reset()[1]["opponent"] for _ in range(2000)] == drawn
+
+
+@pytest.mark.parametrize("weight", [Fraction(1, 3), np.float32(0.5), 2])
+def test_a_weight_may_be_any_real_number(weight: Any) -> None:
+    env = gymnasium.make(ID, opponent=[("random", weight), ("greedy", weight)])
+    same = gymnasium.make(ID, opponent={"random": 1.0, "greedy": 1.0})
+    for seed in range(30):
+        assert env.reset(seed=seed)[1]["opponent"] == same.reset(seed=seed)[1]["opponent"]
 
 
 def test_the_opponent_drawn_is_the_one_who_plays_and_costs_no_cards() -> None:

@@ -234,6 +234,14 @@ IMPOSSIBLE: dict[str, tuple[dict[str, Any], str]] = {
     "throws with no hands": ({"hands": None, "plays": (), "starter": None}, "seat 0"),
     "a starter with no hands": ({"hands": None, "plays": (), "discards": ()}, "starter"),
     "throws with no dealer": ({"dealer": None}, "dealer"),
+    "hands of one seat as text": ({"hands": "7C 8C 9C QC 2H 3H"}, "hands '7C"),
+    "hands that are no row": ({"hands": 5}, "hands 5"),
+    "hands by name": ({"hands": {0: PONE_SIX, 1: DEALER_SIX}}, "hands {"),
+    "scores without an order": ({"scores": {3, 9}}, "scores {"),
+    "scores that are no row": ({"scores": 7}, "scores 7"),
+    "discards that are no row": ({"discards": None}, "discards None"),
+    "a hand that is no row": ({"hands": (7, DEALER_SIX)}, "cards 7"),
+    "plays that are no row": ({"plays": None}, "cards None"),
 }
 
 

@@ -345,7 +345,8 @@ def test_a_policy_that_raises_voids_every_lane() -> None:
 
 def test_seeds_of_another_number_or_kind_are_refused() -> None:
     envs = native(GAME, 3)
-    for seed in ([1, 2], -1, [1, 2, -3], [1, 2, 0.5]):
+    unordered = {1, 2, 3}
+    for seed in ([1, 2], -1, [1, 2, -3], [1, 2, 0.5], True, 1.5, "123", np.array(4), unordered):
         with pytest.raises(ValueError, match="seed"):
             envs.reset(seed=seed)
 

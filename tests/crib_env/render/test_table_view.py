@@ -11,7 +11,7 @@ import pytest
 from gymnasium.error import ResetNeeded
 from gymnasium.wrappers import RecordVideo
 
-from crib_env import BotPolicy, CribbageEnv, Games, Phase
+from crib_env import BotPolicy, CribbageEnv, Games, IllegalActionError, Phase
 from crib_env.env import Observation
 
 GAME, DEAL = "crib_env/Cribbage-v0", "crib_env/CribbageDeal-v0"
@@ -150,6 +150,37 @@ def test_what_was_scored_is_said_as_players_do() -> None:
     shown = env.render()
     assert isinstance(shown, str)
     assert "agent lays 7C" in shown
+
+
+@pytest.mark.parametrize("illegal", ["forfeit", "raise"])
+def test_an_illegal_card_is_not_told_as_laid(illegal: Any) -> None:
+    env = CribbageEnv(render_mode="ansi", illegal=illegal, opponent="greedy")
+    _, info = env.reset(seed=1)
+    while not env.games.records["num_plays"][0]:
+        info = env.step(int(info["action_mask"].argmax()))[4]
+    before = env.render()
+    # A card that lies on the table, one that nobody has seen, and none.
+    laid = int(env.games.records["plays"][0, 0])
+    for card in (laid, int(env.games.records["hands"][0, 1]).bit_length() - 1, 52):
+        twin = env.clone()
+        if illegal == "raise":
+            with pytest.raises(IllegalActionError):
+                twin.step(card)
+            assert twin.render() == before
+        else:
+            twin.step(card)
+            lines = twin.render().splitlines()
+            assert [line for line in lines if line.startswith("-")] == ["- agent forfeits the game"]
+
+
+def test_the_end_of_a_single_deal_names_no_winner() -> None:
+    env = gymnasium.make(DEAL, render_mode="ansi", scores=(10, 20))
+    play(env, seed=1)
+    core_scores = core(env).games.scores[0].tolist()
+    shown = env.render()
+    assert isinstance(shown, str)
+    status = shown.splitlines()[-1]
+    assert status == "the deal is over: agent {}, opponent {}".format(*core_scores)
 
 
 def test_a_forfeit_is_shown() -> None:

@@ -188,6 +188,26 @@ def test_the_end_is_said_with_scores_and_skunk() -> None:
     assert seen(table.games, narrator, DEALER).result == "121 to 90, a skunk"
 
 
+@pytest.mark.parametrize("seat", [0, 1])
+def test_a_single_deal_that_nobody_has_won_is_over_without_a_winner(seat: int) -> None:
+    rng = np.random.default_rng(23)
+    games = Games(1, seed=1, one_deal=True)
+    narrator = Narrator(games.rules, ("ann", "bob"))
+    narrator.begin(games.records[0])
+    while not games.over[0]:
+        action = random_actions(games.action_masks(), rng)
+        before = games.records[0].copy()
+        games.apply(action)
+        narrator.tell(before, int(action[0]), games.records[0])
+    view = seen(games, narrator, seat)
+    ann, bob = games.scores[0]
+    said = ("the deal", "is over", f"ann {ann}, bob {bob}")
+    assert (view.who, view.what, view.result) == said
+    assert view.turn is None
+    assert What.END not in [event.what for event in narrator.events]
+    assert not any("win" in line for line in narrator.lines(seat))
+
+
 def test_a_forfeit_is_said_and_nobody_is_to_act() -> None:
     table = after_cut()
     narrator = told(table, "")
