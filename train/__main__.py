@@ -13,8 +13,8 @@ import tyro
 
 from agents.checkpoint import CheckpointError
 from train.config import ConfigError, TrainConfig, load_config
-from train.ppo import DivergedError
 from train.run import free_folder, resume_command, resume_run, run, start_run
+from train.soundness import DivergedError
 
 USAGE = """\
 usage: python -m train CONFIG [flags]   train by a file of configs/, flags overriding it
