@@ -15,6 +15,7 @@ import tyro
 
 from agents.checkpoint import CheckpointError
 from train.config import ConfigError, TrainConfig, load_config
+from train.dry_run import dry_run
 from train.ppo import Learner
 from train.progress import tell
 from train.run import InUseError, free_folder, holding, resume_command, resume_run, run, start_run
@@ -38,6 +39,8 @@ class Arguments:
     """The run's folder, which must be new; by default a free name under runs/."""
     stop_after: int | None = None
     """Stop and save after so many decisions, as Ctrl-C does."""
+    dry_run: bool = False
+    """Print the configuration in force, sizes and the estimated time, and write nothing."""
 
 
 @dataclass(frozen=True)
@@ -62,7 +65,7 @@ class Begun:
 def main(arguments: Sequence[str] | None = None) -> int:
     """Runs the command line and returns its exit status.
 
-    0 if finished or stopped by ``--stop-after``, 1 if a file could not be written or the
+    0 if finished, stopped by ``--stop-after`` or a dry run, 1 if a file could not be written or the
     run diverged, 2 if refused, 130 if stopped by hand.
     """
     words = sys.argv[1:] if arguments is None else list(arguments)
@@ -108,17 +111,22 @@ def _begin(words: list[str], held: ExitStack) -> Begun | int:
         return _failed(str(error), 2)
     except OSError as error:
         return _failed(str(error), 1 if error.errno in DISK else 2)
+    except FloatingPointError as error:
+        return _failed(f"would diverge: {error}; try a smaller learning_rate", 1)
     except MemoryError:
         return _failed("games or hidden_size: more than memory holds", 2)
     except KeyboardInterrupt:
         return _failed("interrupted, nothing learned yet", 130)
 
 
-def _new(chosen: Arguments, words: list[str], held: ExitStack) -> Begun:
-    """Returns a new run."""
+def _new(chosen: Arguments, words: list[str], held: ExitStack) -> Begun | int:
+    """Returns a new run; 0 for a dry one."""
     name = f"{Path(words[0]).stem}-seed{chosen.config.seed}"
     while True:
         folder = chosen.folder or free_folder(Path("runs"), name)
+        if chosen.dry_run:
+            dry_run(chosen.config, folder)
+            return 0
         try:
             learner = start_run(chosen.config, folder, words)
             break
