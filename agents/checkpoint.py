@@ -1,32 +1,38 @@
 """Checkpoints: one safetensors file with a JSON header, written whole or not at all.
 
 One file holds all that one moment was: weights, optimizer moments, games in progress and counters
-cannot come from different moments. Nothing is ever unpickled. A folder has one writer at a time.
+cannot come from different moments. A checksum over all of it tells a file that was damaged later.
+Nothing is ever unpickled. A folder has one writer at a time.
 """
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import json
 import logging
 import os
 import re
+import zlib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TypeVar
 
 import safetensors
-from safetensors.torch import save as serialized
+import torch
+from safetensors.torch import save
 from torch import Tensor
 
 from crib_env.observation import OBSERVATION_VERSION
 
-FORMAT = 1
+FORMAT = 2  # 2: with a checksum
 SUFFIX = ".safetensors"
+PARTIAL = ".partial"
+LARGEST = 1e9  # no weight, moment or count of steps comes near: beyond it training has failed
 _HEADER = "crib_env"
+_CHECKSUM = "crc32"
 _NAME = re.compile(r"checkpoint-(\d+)\.safetensors")
-_PARTIAL = ".partial"
 
 _log = logging.getLogger(__name__)
 _Fields = TypeVar("_Fields")
@@ -37,7 +43,7 @@ class CheckpointError(ValueError):
 
 
 class NotWholeError(CheckpointError):
-    """A file that is cut short, or no safetensors file at all."""
+    """A file that is cut short, damaged or poisoned, or no checkpoint at all."""
 
 
 @dataclass(frozen=True)
@@ -76,21 +82,16 @@ _FIELDS: dict[str, type] = {
 }
 
 
-def save_checkpoint(path: Path, checkpoint: Checkpoint) -> None:
-    """Writes a checkpoint to *path*, whole or not at all, replacing what was there.
+def write_whole(path: Path, content: bytes) -> None:
+    """Writes a file, whole or not at all, replacing what was there.
 
-    Removes what processes that were killed while they wrote have left in the folder.
+    A process that is killed while it writes leaves ``.NAME.partial``, which the next write of the
+    same file takes over.
 
     Raises:
         OSError: If it cannot be written, a full disk included; what was there stays.
     """
-    header = {"format": FORMAT, "observation_version": OBSERVATION_VERSION}
-    header |= {name: getattr(checkpoint, name) for name in _FIELDS}
-    for stray in path.parent.glob(f".*{SUFFIX}{_PARTIAL}"):
-        stray.unlink(missing_ok=True)
-    # Not safetensors' own save_file: what that leaves when it is killed has names of its choice.
-    content = serialized(checkpoint.tensors, metadata={_HEADER: json.dumps(header)})
-    partial = path.with_name(f".{path.name}{_PARTIAL}")
+    partial = path.with_name(f".{path.name}{PARTIAL}")
     try:
         with partial.open("wb") as file:
             file.write(content)
@@ -100,35 +101,101 @@ def save_checkpoint(path: Path, checkpoint: Checkpoint) -> None:
     except OSError as error:
         raise OSError(error.errno, f"not written: {error.strerror}", str(path)) from None
     finally:
-        partial.unlink(missing_ok=True)
+        with contextlib.suppress(OSError):
+            partial.unlink(missing_ok=True)
+
+
+def save_checkpoint(path: Path, checkpoint: Checkpoint) -> None:
+    """Writes a checkpoint to *path*, whole or not at all, replacing what was there.
+
+    Removes what processes that were killed while they wrote have left in the folder.
+
+    Raises:
+        CheckpointError: If a number in it cannot be, see `check_numbers`; nothing is written.
+        OSError: If it cannot be written, a full disk included; what was there stays.
+    """
+    content = serialized(checkpoint)
+    for stray in path.parent.glob(f".*{SUFFIX}{PARTIAL}"):
+        stray.unlink(missing_ok=True)
+    write_whole(path, content)
+
+
+def serialized(checkpoint: Checkpoint) -> bytes:
+    """Returns what the file of a checkpoint holds.
+
+    Raises:
+        CheckpointError: If a number in it cannot be, see `check_numbers`.
+    """
+    check_numbers(checkpoint.tensors)
+    header: dict[str, Any] = {"format": FORMAT, "observation_version": OBSERVATION_VERSION}
+    header |= {name: getattr(checkpoint, name) for name in _FIELDS}
+    header[_CHECKSUM] = checksum(header, checkpoint.tensors)
+    # Not safetensors' own save_file: what that leaves when it is killed has names of its choice.
+    # One key, as it writes several in any order.
+    return save(checkpoint.tensors, metadata={_HEADER: json.dumps(header)})
+
+
+def checksum(header: Mapping[str, Any], tensors: Mapping[str, Tensor]) -> int:
+    """Returns the CRC-32 of a header, without that itself, and of its tensors' names and bytes."""
+    rest = {name: value for name, value in header.items() if name != _CHECKSUM}
+    crc = zlib.crc32(json.dumps(rest).encode())
+    for name in sorted(tensors):
+        raw = tensors[name].detach().cpu().reshape(-1).view(torch.uint8).numpy()
+        crc = zlib.crc32(raw.tobytes(), zlib.crc32(name.encode(), crc))
+    return crc
+
+
+def check_numbers(tensors: Mapping[str, Tensor]) -> None:
+    """Refuses what no training that goes well comes to: NaN, infinity, and numbers beyond reason.
+
+    Raises:
+        CheckpointError: Naming the tensor and the number.
+    """
+    for name, tensor in tensors.items():
+        if not tensor.is_floating_point() or not tensor.numel():
+            continue
+        low, high = (float(end) for end in tensor.aminmax())
+        # NaN compares as False with everything.
+        if not (low >= -LARGEST and high <= LARGEST):
+            found = high if low >= -LARGEST else low
+            raise CheckpointError(f"tensor {name!r} holds {found:g}: allowed is up to {LARGEST:g}")
 
 
 def load_checkpoint(path: Path) -> Checkpoint:
     """Returns the checkpoint in a file, or the newest whole one in the folder of a run.
 
     Raises:
-        CheckpointError: If there is none, it is cut short or foreign, a key is missing, or it is of
-            another format or observation version.
+        NotWholeError: If it is cut short, damaged, foreign, or a number in it cannot be.
+        CheckpointError: If there is none, a key is missing, or it is of another format or
+            observation version.
     """
     if path.is_dir():
         return _newest(path)
     try:
         with safetensors.safe_open(path, framework="pt") as opened:
-            header_text = (opened.metadata() or {}).get(_HEADER)
+            metadata = opened.metadata() or {}
             tensors = {name: opened.get_tensor(name) for name in opened.keys()}  # noqa: SIM118  # no mapping
     except (safetensors.SafetensorError, OSError) as error:
         raise NotWholeError(f"{path}: no whole checkpoint: {error}") from None
-    if header_text is None:
-        raise CheckpointError(f"{path}: not a checkpoint of crib_env: no {_HEADER!r} header")
+    if _HEADER not in metadata:
+        raise NotWholeError(f"{path}: not a checkpoint of crib_env: no {_HEADER!r} header")
     try:
-        header = json.loads(header_text)
+        header = json.loads(metadata[_HEADER])
     except ValueError as error:
-        raise CheckpointError(f"{path}: the header is no JSON: {error}") from None
+        raise NotWholeError(f"{path}: the header is no JSON: {error}") from None
     if not isinstance(header, dict):
-        raise CheckpointError(f"{path}: the header holds no keys")
+        raise NotWholeError(f"{path}: the header holds no keys")
     for name, wanted in (("format", FORMAT), ("observation_version", OBSERVATION_VERSION)):
         if header.get(name) != wanted:
             raise CheckpointError(f"{path}: {name} {header.get(name)}: this version reads {wanted}")
+    if _CHECKSUM not in header:
+        raise CheckpointError(f"{path}: the header has no {_CHECKSUM!r}")
+    if header[_CHECKSUM] != checksum(header, tensors):
+        raise NotWholeError(f"{path}: damaged: its checksum is another")
+    try:
+        check_numbers(tensors)
+    except CheckpointError as error:
+        raise NotWholeError(f"{path}: {error}") from None
     for name, kind in _FIELDS.items():
         if name not in header:
             raise CheckpointError(f"{path}: the header has no {name!r}")

@@ -136,10 +136,15 @@ class MaskedCategorical:
     Args:
         logits: (B, A) float32.
         masks: (B, A), not 0 = legal, at least one in every row.
+
+    Raises:
+        FloatingPointError: If a logit is NaN: whatever was chosen by it would be no choice.
     """
 
     def __init__(self, logits: Tensor, masks: Tensor) -> None:
         """Normalises the logits over the legal actions."""
+        if logits.isnan().any():
+            raise FloatingPointError("a logit of the network is NaN")
         self.legal = masks.bool()
         # The lowest finite float, not minus infinity: that times probability 0 would be NaN.
         lowest = torch.finfo(torch.float32).min

@@ -10,11 +10,11 @@ import ast
 import dataclasses
 import inspect
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from pathlib import Path
 
 from train.config import TrainConfig
-from train.metrics import EVALUATION_METRICS, METRICS
+from train.metrics import EVALUATION_METRICS, METRICS, OUTCOMES, Metric
 
 PAGE = Path(__file__).with_name("training.md")
 
@@ -57,9 +57,18 @@ def config_table() -> str:
     )
 
 
-def metrics_table(metrics: Mapping[str, str]) -> str:
-    """Returns metrics by name."""
-    return table("metric | meaning", ((f"`{name}`", meaning) for name, meaning in metrics.items()))
+def metrics_table() -> str:
+    """Returns every metric that a run writes, by name."""
+    metrics = dict(METRICS)
+    for name, metric in EVALUATION_METRICS.items():
+        metrics[f"evaluation/OPPONENT/{name}"] = metric
+    for name in OUTCOMES:
+        meaning = f"the same as `{name}` in the last matches"
+        metrics[f"outcome/OPPONENT/{name}"] = Metric(meaning, "one point, in TensorBoard alone")
+    return table(
+        "metric | meaning | in a run that learns",
+        ((f"`{name}`", metric.meaning, metric.healthy) for name, metric in metrics.items()),
+    )
 
 
 def updated(page: str) -> str:
@@ -68,11 +77,7 @@ def updated(page: str) -> str:
     Raises:
         ValueError: If a table's two marks are not both there, once.
     """
-    evaluation = {f"evaluation/OPPONENT/{name}": text for name, text in EVALUATION_METRICS.items()}
-    tables = {
-        "configuration": config_table(),
-        "metrics": metrics_table(METRICS | evaluation),
-    }
+    tables = {"configuration": config_table(), "metrics": metrics_table()}
     for name, text in tables.items():
         begin, end = f"<!-- {name} table -->\n", f"<!-- end of {name} table -->\n"
         if page.count(begin) != 1 or page.count(end) != 1:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import dataclasses
+import errno
 import sys
 from collections.abc import Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
@@ -13,13 +15,18 @@ import tyro
 
 from agents.checkpoint import CheckpointError
 from train.config import ConfigError, TrainConfig, load_config
-from train.ppo import DivergedError
-from train.run import free_folder, resume_command, resume_run, run, start_run
+from train.dry_run import dry_run
+from train.ppo import Learner
+from train.progress import tell
+from train.run import InUseError, free_folder, holding, resume_command, resume_run, run, start_run
 
 USAGE = """\
 usage: python -m train CONFIG [flags]   train by a file of configs/, flags overriding it
        python -m train --resume RUN     go on with a run that was stopped
        python -m train CONFIG --help    all flags"""
+
+# What a disk says that is full or broken: not the fault of what was asked for.
+DISK = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO, errno.EROFS)
 
 
 @dataclass(frozen=True)
@@ -32,6 +39,8 @@ class Arguments:
     """The run's folder, which must be new; by default a free name under runs/."""
     stop_after: int | None = None
     """Stop and save after so many decisions, as Ctrl-C does."""
+    dry_run: bool = False
+    """Print the configuration in force, sizes and the estimated time, and write nothing."""
 
 
 @dataclass(frozen=True)
@@ -44,73 +53,130 @@ class ResumeArguments:
     """Stop and save after so many decisions, as Ctrl-C does."""
 
 
+@dataclass(frozen=True)
+class Begun:
+    """A run that can be trained."""
+
+    learner: Learner
+    folder: Path
+    stop_after: int | None
+
+
 def main(arguments: Sequence[str] | None = None) -> int:
     """Runs the command line and returns its exit status.
 
-    0 if finished or stopped by ``--stop-after``, 1 if a file could not be written or the run
-    diverged, 2 if refused, 130 if stopped by hand.
+    0 if finished, stopped by ``--stop-after`` or a dry run, 1 if a file could not be written or the
+    run diverged, 2 if refused, 130 if stopped by hand.
     """
     words = sys.argv[1:] if arguments is None else list(arguments)
     if not words or words in (["-h"], ["--help"]):
         print(USAGE, file=sys.stdout if words else sys.stderr)
         return 0 if words else 2
+    with ExitStack() as held:
+        begun = _begin(words, held)
+        return begun if isinstance(begun, int) else _train(begun)
+
+
+def _begin(words: list[str], held: ExitStack) -> Begun | int:
+    """Makes or finds a run, and holds its folder.
+
+    Args:
+        words: The command line.
+        held: Lets the folder go when the run has ended.
+
+    Returns:
+        The run; an exit status where there is none to train.
+    """
     try:
         if words[0].startswith("-"):
             options = tyro.cli(ResumeArguments, prog="python -m train", args=words)
-            folder, stop_after = options.resume, _checked(options.stop_after)
-            if not folder.is_dir():
-                raise CheckpointError(f"{folder}: there is no such run")
-            learner = resume_run(folder)
-        else:
-            config = load_config(Path(words[0]))
-            chosen = tyro.cli(
-                Arguments,
-                default=Arguments(config),
-                prog=f"python -m train {words[0]}",
-                args=words[1:],
-            )
-            # tyro builds the fields one by one: make the whole anew so that all checks are made.
-            config, stop_after = dataclasses.replace(chosen.config), _checked(chosen.stop_after)
-            folder = chosen.folder or free_folder(
-                Path("runs"), f"{Path(words[0]).stem}-seed{config.seed}"
-            )
-            learner = start_run(config, folder, words)
+            return _resumed(options.resume, _checked(options.stop_after), held)
+        config = load_config(Path(words[0]))
+        chosen = tyro.cli(
+            Arguments,
+            default=Arguments(config),
+            prog=f"python -m train {words[0]}",
+            args=words[1:],
+        )
+        # tyro builds the fields one by one: make the whole anew so that all checks are made.
+        chosen = dataclasses.replace(
+            chosen,
+            config=dataclasses.replace(chosen.config),
+            stop_after=_checked(chosen.stop_after),
+        )
+        return _new(chosen, words, held)
     except FileExistsError as error:
-        print(
-            f"train: {error.filename} is there already; name a new --folder, or --resume it",
-            file=sys.stderr,
-        )
-        return 2
-    except (ConfigError, CheckpointError, OSError) as error:
-        print(f"train: {error}", file=sys.stderr)
-        return 2
-    except MemoryError:
-        print("train: games or hidden_size: more than memory holds", file=sys.stderr)
-        return 2
-    except KeyboardInterrupt:
-        print("train: interrupted, nothing learned yet", file=sys.stderr)
-        return 130
-    at = f", from {learner.decisions:,} decisions on" if learner.decisions else ""
-    print(f"run: {folder}{at}", file=sys.stderr)
-    try:
-        finished = run(learner, folder, stop_after)
-    except KeyboardInterrupt:
-        print(f"train: interrupted; to go on: {resume_command(folder)}", file=sys.stderr)
-        return 130
-    except DivergedError as error:
-        print(
-            f"train: {error}: try a smaller learning_rate; the checkpoints in {folder} are whole",
-            file=sys.stderr,
-        )
-        return 1
-    except MemoryError:
-        print("train: games, minibatch or hidden_size: more than memory holds", file=sys.stderr)
-        return 1
+        return _failed(f"{error.filename} is there already; name a new --folder, or --resume it", 2)
+    except (ConfigError, CheckpointError, InUseError) as error:
+        return _failed(str(error), 2)
     except OSError as error:
-        print(f"train: {error}; to go on: {resume_command(folder)}", file=sys.stderr)
-        return 1
-    as_told = stop_after is not None and learner.decisions >= stop_after
+        return _failed(str(error), 1 if error.errno in DISK else 2)
+    except FloatingPointError as error:
+        return _failed(f"would diverge: {error}; try a smaller learning_rate", 1)
+    except MemoryError:
+        return _failed("games or hidden_size: more than memory holds", 2)
+    except KeyboardInterrupt:
+        return _failed("interrupted, nothing learned yet", 130)
+
+
+def _new(chosen: Arguments, words: list[str], held: ExitStack) -> Begun | int:
+    """Returns a new run; 0 for a dry one."""
+    name = f"{Path(words[0]).stem}-seed{chosen.config.seed}"
+    while True:
+        folder = chosen.folder or free_folder(Path("runs"), name)
+        if chosen.dry_run:
+            dry_run(chosen.config, folder)
+            return 0
+        try:
+            learner = start_run(chosen.config, folder, words)
+            break
+        except FileExistsError:
+            # Another process may have taken the name that was free.
+            if chosen.folder:
+                raise
+    held.enter_context(holding(folder))
+    tell(f"run: {folder}")
+    return Begun(learner, folder, chosen.stop_after)
+
+
+def _resumed(folder: Path, stop_after: int | None, held: ExitStack) -> Begun:
+    """Returns a run that is gone on with."""
+    if not folder.is_dir():
+        raise CheckpointError(f"{folder}: there is no such run")
+    held.enter_context(holding(folder))
+    learner = resume_run(folder)
+    at = f"from {learner.decisions:,} decisions on" if learner.decisions else "from the beginning"
+    at = "trained to its end" if learner.done else at
+    tell(f"run: {folder}, {at}")
+    return Begun(learner, folder, stop_after)
+
+
+def _train(begun: Begun) -> int:
+    """Trains a run and returns the exit status."""
+    learner, folder = begun.learner, begun.folder
+    to_go_on = f"to go on: {resume_command(folder)}"
+    try:
+        finished = run(learner, folder, begun.stop_after)
+    except KeyboardInterrupt:
+        return _failed(f"interrupted; {to_go_on}", 130)
+    except FloatingPointError as error:
+        return _failed(
+            f"diverged after {learner.decisions:,} decisions: {error}; try a smaller "
+            f"learning_rate; the checkpoints in {folder} are whole",
+            1,
+        )
+    except MemoryError:
+        return _failed("games, minibatch or hidden_size: more than memory holds", 1)
+    except (CheckpointError, OSError) as error:
+        return _failed(f"{error}; {to_go_on}", 1)
+    as_told = begun.stop_after is not None and learner.decisions >= begun.stop_after
     return 0 if finished or as_told else 130
+
+
+def _failed(text: str, status: int) -> int:
+    """Prints why there is no more to come, in one line, and returns the exit status."""
+    tell(f"train: {text}")
+    return status
 
 
 def _checked(stop_after: int | None) -> int | None:

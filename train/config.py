@@ -70,7 +70,7 @@ class TrainConfig:
     keep_checkpoints: int = 3
     """How many of the newest checkpoints are kept."""
     evaluate_every: int = 2_000_000
-    """Decisions between matches against the house players on the curve; 0: at the end only."""
+    """Decisions between matches against the house players on the curve; 0: none there."""
     evaluate_games: int = 1_000
     """Games of each such match; even."""
     final_games: int = 20_000
@@ -108,6 +108,8 @@ class TrainConfig:
         for name in self.opponents:
             if name not in BOTS:
                 raise ConfigError(f"opponents: {name!r}: allowed are {', '.join(BOTS)}")
+        if len(set(self.opponents)) < len(self.opponents):
+            raise ConfigError(f"opponents: {', '.join(self.opponents)}: allowed is each once")
         for field in dataclasses.fields(self):
             choices = get_args(get_type_hints(TrainConfig)[field.name])
             if choices and isinstance(choices[0], str) and getattr(self, field.name) not in choices:

@@ -24,6 +24,13 @@ from crib_env.cards import NUM_CARDS
 from crib_env.game import RECORD
 from train.config import TrainConfig
 from train.rollout import Rollout, autocast, play_deals
+from train.soundness import (
+    DivergedError,
+    check_learned,
+    check_metrics,
+    check_rollout,
+    largest_return,
+)
 
 # What the run's one seed is split into; each is a lane of it, so that none is another's.
 SEED_GAMES, SEED_WEIGHTS, SEED_MINIBATCHES, SEED_EVALUATION, SEED_REPORT = range(5)
@@ -31,9 +38,10 @@ SEED_GAMES, SEED_WEIGHTS, SEED_MINIBATCHES, SEED_EVALUATION, SEED_REPORT = range
 # What Adam keeps for each parameter.
 ADAM_STATE = ("step", "exp_avg", "exp_avg_sq")
 
+PRECISIONS = ("float32", "bfloat16")
 
-class DivergedError(ArithmeticError):
-    """A loss or gradient that is no finite number: there is nothing to go on from."""
+# What torch.compile puts into the names of a module's parameters, anywhere.
+COMPILED = "_orig_mod."
 
 
 @dataclass
@@ -92,7 +100,8 @@ def train_step(learner: Learner) -> dict[str, float]:
     """Plays, learns once from what was played, and returns the metrics. Changes *learner*.
 
     Raises:
-        DivergedError: If a loss or gradient is not finite; *learner* is spoilt then.
+        FloatingPointError: If a number that was played by, learned from or learned is not finite or
+            beyond reason; *learner* is spoilt then.
     """
     config = learner.config
     began = time.perf_counter()
@@ -104,13 +113,13 @@ def train_step(learner: Learner) -> dict[str, float]:
         config.gae_lambda,
         learner.dtype,
     )
+    check_rollout(rollout, largest_return(config.target, config.points_scale))
     left = max(0.0, 1 - learner.decisions / config.total_decisions)
     learning_rate = anneal(config.learning_rate, config.final_learning_rate, left)
     entropy_weight = anneal(config.entropy, config.final_entropy, left)
     metrics = update(learner, rollout, learning_rate, entropy_weight)
-    for name, value in metrics.items():
-        if not math.isfinite(value):
-            raise DivergedError(f"{name} is {value} after {learner.decisions:,} decisions")
+    check_metrics(metrics)
+    check_learned(_learned(learner))
     learner.decisions += len(rollout)
     learner.updates += 1
     seconds = time.perf_counter() - began
@@ -135,6 +144,9 @@ def update(
 
     Returns:
         The metrics of the update (`train.metrics.METRICS`).
+
+    Raises:
+        FloatingPointError: If a gradient or logit is not finite; no step was made with it.
     """
     config, network, optimizer = learner.config, learner.network, learner.optimizer
     for group in optimizer.param_groups:
@@ -168,6 +180,8 @@ def update(
             optimizer.zero_grad(set_to_none=True)
             loss.backward()
             norm = torch.nn.utils.clip_grad_norm_(network.parameters(), config.max_grad_norm)
+            if not math.isfinite(norm):
+                raise DivergedError(f"policy/grad_norm is {float(norm)}")
             optimizer.step()
             if steps == 0:
                 first_ratio_error = float((ratio.detach() - 1).abs().max())
@@ -196,21 +210,27 @@ def normalised(advantages: Tensor) -> Tensor:
 
 def save(learner: Learner) -> Checkpoint:
     """Returns a copy of all that is needed to go on bit by bit from here, or to play."""
-    tensors = {f"network.{name}": tensor for name, tensor in learner.network.state_dict().items()}
-    for name, parameter in learner.network.named_parameters():
-        for key, value in learner.optimizer.state.get(parameter, {}).items():
-            tensors[f"optimizer.{name}.{key}"] = value
-    raw = learner.games.records.view(np.uint8)
-    tensors["games"] = torch.from_numpy(raw)
+    tensors = _learned(learner)
+    tensors["games"] = torch.from_numpy(learner.games.records.view(np.uint8))
     config = learner.config
     return Checkpoint(
         decisions=learner.decisions,
         config=config.as_dict(),
         rules=asdict(config.rules),
         network=asdict(learner.network.config),
-        tensors={name: tensor.clone() for name, tensor in tensors.items()},
+        # Wherever they were: a checkpoint is of no device.
+        tensors={name: tensor.detach().to("cpu", copy=True) for name, tensor in tensors.items()},
         state={"updates": learner.updates, "precision": learner.precision},
     )
+
+
+def _learned(learner: Learner) -> dict[str, Tensor]:
+    """Returns the weights and Adam's moments by the names that checkpoints have, not copied."""
+    tensors = {f"network.{name}": tensor for name, tensor in learner.network.state_dict().items()}
+    for name, parameter in learner.network.named_parameters():
+        for key, value in learner.optimizer.state.get(parameter, {}).items():
+            tensors[f"optimizer.{name}.{key}"] = value
+    return {name.replace(COMPILED, ""): tensor for name, tensor in tensors.items()}
 
 
 def restore(checkpoint: Checkpoint, config: TrainConfig) -> Learner:
@@ -227,10 +247,17 @@ def restore(checkpoint: Checkpoint, config: TrainConfig) -> Learner:
     check_keys(("updates", "precision"), checkpoint.state, "the header's state")
     fields_of(Rules, checkpoint.rules, "the header's rules")
     fields_of(NetworkConfig, checkpoint.network, "the header's network")
+    updates, precision = checkpoint.state["updates"], checkpoint.state["precision"]
+    for name, number in (("decisions", checkpoint.decisions), ("updates", updates)):
+        if type(number) is not int or number < 0:
+            raise CheckpointError(f"the header's {name} = {number!r}: allowed is 0 or more")
+    if precision not in PRECISIONS:
+        raise CheckpointError(
+            f"the header's precision = {precision!r}: allowed are {', '.join(PRECISIONS)}"
+        )
     learner = new_learner(config)
-    learner.decisions = checkpoint.decisions
-    learner.updates = int(checkpoint.state["updates"])
-    learner.precision = str(checkpoint.state["precision"])
+    learner.decisions, learner.updates = checkpoint.decisions, updates
+    learner.precision = precision
     check_tensors(_tensors_like(learner), checkpoint.tensors)
     learner.network.load_state_dict(checkpoint.part("network"))
     moments = checkpoint.part("optimizer")

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import ast
+import dataclasses
 import errno
 import json
-import logging
 import os
 import pickle
 import re
@@ -17,45 +17,24 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import safetensors
 import torch
-from safetensors.torch import save_file
-from torch import Tensor
 
-import agents.checkpoint
 from agents.checkpoint import (
     Checkpoint,
     CheckpointError,
-    NotWholeError,
     checkpoint_path,
-    checkpoints_in,
     load_checkpoint,
     save_checkpoint,
 )
 from agents.neural_agent import load_policy
-from crib_env.observation import OBSERVATION_VERSION
 from crib_env.rules import Rules
+from tests.checkpoints import read, refusal, tiny, write
 from tests.learners import assert_same_tensors, small_config, tensors_of
 from train.config import ConfigError
 from train.ppo import Learner, new_learner, restore, save, train_step
 from train.run import resume_run
 
 ROOT = Path(__file__).parents[2]
-
-
-def tiny(decisions: int = 7) -> Checkpoint:
-    """Returns a checkpoint of a few hundred bytes, which no network can be made of."""
-    return Checkpoint(
-        decisions=decisions,
-        config={"seed": 2**64 - 1, "learning_rate": 1e-3, "opponents": ["random"]},
-        rules={"target": 121},
-        network={"hidden_size": 4},
-        tensors={
-            "network.weight": torch.full((2, 3), float(decisions)),
-            "games": torch.arange(5, dtype=torch.uint8),
-        },
-        state={"updates": 3},
-    )
 
 
 @pytest.fixture(scope="module")
@@ -65,29 +44,6 @@ def learner() -> Learner:
     train_step(learner)
     train_step(learner)
     return learner
-
-
-def read(path: Path) -> tuple[dict[str, Any], dict[str, Tensor]]:
-    """Returns the header and the tensors of a file, by safetensors alone."""
-    with safetensors.safe_open(path, framework="pt") as opened:
-        header = json.loads(opened.metadata()["crib_env"])
-        tensors = {name: opened.get_tensor(name) for name in opened.keys()}  # noqa: SIM118  # no mapping
-    return header, tensors
-
-
-def write(path: Path, header: object, tensors: dict[str, Tensor]) -> None:
-    """Writes a file as `save_checkpoint` does, with whatever header."""
-    save_file(tensors, path, metadata={"crib_env": json.dumps(header)})
-
-
-def refusal(load: Callable[[], object]) -> str:
-    """Returns the one line with which something refuses to load."""
-    with pytest.raises(CheckpointError) as caught:
-        load()
-    text = str(caught.value)
-    assert text
-    assert "\n" not in text
-    return text
 
 
 # ---- round trip ----
@@ -229,137 +185,53 @@ def test_a_key_or_tensor_too_many_is_refused_by_its_name(learner: Learner, tmp_p
         assert "'more'" in refusal(lambda: resume_run(tmp_path))
 
 
-# ---- files that are none: one clear line ----
+# ---- compiled: E043 ----
 
 
-def test_a_file_cut_short_at_any_length_is_refused(tmp_path: Path) -> None:
-    path = tmp_path / "one.safetensors"
-    save_checkpoint(path, tiny())
-    whole = path.read_bytes()
-    for length in range(len(whole)):
-        path.write_bytes(whole[:length])
-        with pytest.raises(NotWholeError) as caught:
-            load_checkpoint(path)
-        assert str(path) in str(caught.value)
-        assert "\n" not in str(caught.value)
+def compiled(learner: Learner, whole: bool) -> Learner:
+    """Returns a learner whose network is wrapped as torch.compile does it; nothing is compiled."""
+    network = new_learner(learner.config).network
+    network.load_state_dict(learner.network.state_dict())
+    if whole:
+        wrapped: Any = torch.compile(network)
+    else:
+        wrapped = network
+        wrapped.actor = torch.compile(network.actor)
+    names = dict(wrapped.named_parameters())
+    assert any("_orig_mod." in name for name in names)
+    optimizer = torch.optim.Adam(names.values(), lr=1e-3, eps=1e-5)
+    for name, parameter in learner.network.named_parameters():
+        match = [one for one in names if one.replace("_orig_mod.", "") == name]
+        optimizer.state[names[match[0]]] = learner.optimizer.state[parameter]
+    return dataclasses.replace(learner, network=wrapped, optimizer=optimizer)
 
 
-FOREIGN = {
-    "empty": b"",
-    "text": b"decisions = 5\n" * 100,
-    "image": b"\x89PNG\r\n\x1a\n" + bytes(200),
-    "archive": b"PK\x03\x04" + bytes(200),
-    "pickle": pickle.dumps({"network": [1.0, 2.0]}),
-    "zeros": bytes(1000),
-    "ones": b"\xff" * 1000,
-}
+# torch warns of itself when its compiler is imported.
+@pytest.mark.filterwarnings("ignore:.*script_method. is deprecated:DeprecationWarning")
+@pytest.mark.parametrize("whole", [True, False], ids=["the network", "a part of it"])
+def test_a_compiled_network_is_saved_as_the_plain_one_is(
+    whole: bool, learner: Learner, tmp_path: Path
+) -> None:
+    plain, wrapped = tmp_path / "plain.safetensors", tmp_path / "wrapped.safetensors"
+    save_checkpoint(plain, save(learner))
+    save_checkpoint(wrapped, save(compiled(learner, whole)))
+    assert wrapped.read_bytes() == plain.read_bytes()
+    weights = load_policy(wrapped, Rules()).network.state_dict()
+    assert_same_tensors(weights, learner.network.state_dict())
+    assert {tensor.device.type for tensor in weights.values()} == {"cpu"}
 
 
-@pytest.mark.parametrize("content", FOREIGN.values(), ids=FOREIGN.keys())
-def test_a_foreign_file_is_refused_in_one_line_that_names_it(
-    content: bytes, tmp_path: Path
+def test_a_file_with_the_names_of_a_compiled_network_is_refused_by_them(
+    learner: Learner, tmp_path: Path
 ) -> None:
     path = tmp_path / "one.safetensors"
-    path.write_bytes(content)
-    assert str(path) in refusal(lambda: load_checkpoint(path))
-
-
-def test_safetensors_of_others_and_broken_headers_are_refused(tmp_path: Path) -> None:
-    path = tmp_path / "one.safetensors"
-    tensors = {"weight": torch.zeros(3)}
-    save_file(tensors, path)
-    assert "crib_env" in refusal(lambda: load_checkpoint(path))
-    save_file(tensors, path, metadata={"format": "pt"})
-    assert "crib_env" in refusal(lambda: load_checkpoint(path))
-    save_file(tensors, path, metadata={"crib_env": "{no JSON"})
-    assert "JSON" in refusal(lambda: load_checkpoint(path))
-    write(path, ["a", "list"], tensors)
-    assert "header" in refusal(lambda: load_checkpoint(path))
-
-
-@pytest.mark.parametrize(
-    ("key", "value"),
-    [
-        ("format", 0),
-        ("format", agents.checkpoint.FORMAT + 1),
-        ("format", None),
-        ("observation_version", OBSERVATION_VERSION + 1),
-        ("observation_version", str(OBSERVATION_VERSION)),
-        ("decisions", "7"),
-        ("state", [1, 2]),
-        ("rules", None),
-    ],
-)
-def test_another_version_or_a_value_of_another_type_is_refused(
-    key: str, value: object, tmp_path: Path
-) -> None:
-    path = checkpoint_path(tmp_path, 7)
-    save_checkpoint(path, tiny())
+    save_checkpoint(path, save(learner))
     header, tensors = read(path)
-    write(path, header | {key: value}, tensors)
-    for load in (lambda: load_checkpoint(path), lambda: load_checkpoint(tmp_path)):
-        text = refusal(load)
-        assert str(path) in text
-        assert key in text
-
-
-def test_a_missing_file_and_an_empty_folder_are_refused(tmp_path: Path) -> None:
-    missing = tmp_path / "none.safetensors"
-    assert str(missing) in refusal(lambda: load_checkpoint(missing))
-    assert str(tmp_path) in refusal(lambda: load_checkpoint(tmp_path))
-
-
-def test_another_observation_version_of_a_later_build_is_told_by_both_numbers(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    path = tmp_path / "one.safetensors"
-    save_checkpoint(path, tiny())
-    monkeypatch.setattr(agents.checkpoint, "OBSERVATION_VERSION", 99)
-    text = refusal(lambda: load_checkpoint(path))
-    assert f"observation_version {OBSERVATION_VERSION}" in text
-    assert "99" in text
-
-
-# ---- the newest of a folder: E010 ----
-
-
-def test_a_folder_stands_for_its_newest_checkpoint(tmp_path: Path) -> None:
-    for decisions in (5, 1_000_000, 40):
-        save_checkpoint(checkpoint_path(tmp_path, decisions), tiny(decisions))
-    assert load_checkpoint(tmp_path).decisions == 1_000_000
-    assert [path.name for path in checkpoints_in(tmp_path)] == [
-        "checkpoint-000001000000.safetensors",
-        "checkpoint-000000000040.safetensors",
-        "checkpoint-000000000005.safetensors",
-    ]
-
-
-def test_one_that_is_not_whole_is_passed_over_and_named(
-    tmp_path: Path, caplog: pytest.LogCaptureFixture
-) -> None:
-    save_checkpoint(checkpoint_path(tmp_path, 5), tiny(5))
-    damaged = checkpoint_path(tmp_path, 6)
-    damaged.write_bytes(checkpoint_path(tmp_path, 5).read_bytes()[:100])
-    with caplog.at_level(logging.WARNING):
-        assert load_checkpoint(tmp_path).decisions == 5
-    assert str(damaged) in caplog.text
-    checkpoint_path(tmp_path, 5).unlink()
-    assert str(tmp_path) in refusal(lambda: load_checkpoint(tmp_path))
-
-
-def test_what_a_killed_process_left_is_ignored_and_removed_by_the_next_save(
-    tmp_path: Path,
-) -> None:
-    save_checkpoint(checkpoint_path(tmp_path, 5), tiny(5))
-    for decisions in (5, 6):
-        stray = tmp_path / f".{checkpoint_path(tmp_path, decisions).name}.partial"
-        stray.write_bytes(b"half of a checkpoint")
-    assert load_checkpoint(tmp_path).decisions == 5
-    save_checkpoint(checkpoint_path(tmp_path, 7), tiny(7))
-    assert sorted(path.name for path in tmp_path.iterdir()) == [
-        checkpoint_path(tmp_path, 5).name,
-        checkpoint_path(tmp_path, 7).name,
-    ]
+    renamed = {
+        name.replace("network.", "network._orig_mod."): tensor for name, tensor in tensors.items()
+    }
+    write(path, header, renamed)
+    assert "'actor.0.bias'" in refusal(lambda: load_policy(path, Rules()))
 
 
 # ---- whole or not at all ----

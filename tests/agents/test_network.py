@@ -105,6 +105,19 @@ def test_ten_thousand_batches_of_any_scale_and_number_of_legal_actions_stay_fini
         assert ((distribution.probs.sum(dim=1) - 1).abs() < 1e-5).all(), (batch, scale)
 
 
+def test_a_logit_that_is_nan_is_refused_and_an_infinite_one_is_only_very_sure() -> None:
+    masks = torch.ones(3, 52)
+    for action in (0, 51):
+        logits = torch.zeros(3, 52)
+        logits[1, action] = torch.nan
+        with pytest.raises(FloatingPointError, match="NaN"):
+            MaskedCategorical(logits, masks)
+        logits[1, action] = torch.inf
+        assert MaskedCategorical(logits, masks).mode().tolist() == [0, action, 0]
+        logits[1, action] = -torch.inf
+        assert MaskedCategorical(logits, masks).probs[1, action] == 0
+
+
 @pytest.mark.parametrize("scale", [1e-2, 1.0, 1e4, 1e9, 1e30])
 def test_gradients_are_finite_at_every_number_of_legal_actions(scale: float) -> None:
     generator = torch.Generator().manual_seed(23)

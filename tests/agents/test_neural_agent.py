@@ -280,6 +280,19 @@ def test_what_a_seat_cannot_know_changes_none_of_its_choices(
         np.testing.assert_array_equal(again, honest)
 
 
+@pytest.mark.parametrize("mode", ["greedy", "sample"])
+@pytest.mark.parametrize("layer", [0, 2, 4])
+def test_a_network_with_a_nan_plays_no_card_at_all(mode: str, layer: int) -> None:
+    network = decided_network(1)
+    games = midway(20, seed=1)
+    policy = NetworkPolicy(network, Rules(), mode)
+    chosen(policy, games)
+    with torch.no_grad():
+        network.actor.get_parameter(f"{layer}.bias")[0] = torch.nan
+    with pytest.raises(FloatingPointError, match="NaN"):
+        chosen(policy, games)
+
+
 def test_the_privileged_view_is_refused_by_its_shape() -> None:
     games = midway(5, seed=15)
     policy = NetworkPolicy(NETWORKS["decided"], Rules())

@@ -91,6 +91,26 @@ def test_the_seat_that_gains_has_positive_and_the_other_negative_advantages() ->
         assert (found[1::2] == -10).all()
 
 
+@pytest.mark.parametrize("gae_lambda", [0.5, 0.9, 1.0])
+def test_whoever_wins_has_gained_by_every_decision_and_the_other_lost(gae_lambda: float) -> None:
+    # D050: each seat's return is its own result, here 1 for the winner and -1 for the other, made
+    # by the last step, whoever took that and in whatever order the seats came before.
+    rng = np.random.default_rng(5)
+    steps, lanes = 12, 500
+    seats = rng.integers(0, 2, (steps, lanes))
+    winner = rng.integers(0, 2, lanes)
+    gains = np.zeros((steps, lanes), np.float32)
+    gains[-1] = np.where(winner == 0, 1, -1)
+    values = np.zeros((steps, lanes), np.float32)
+    valid = np.ones((steps, lanes), np.bool_)
+    found = advantages_by_seat(gains, seats, values, valid, gae_lambda)
+    won = seats == winner
+    assert (found[won] > 0).all()
+    assert (found[~won] < 0).all()
+    if gae_lambda == 1:
+        assert (found == np.where(won, 1, -1)).all()
+
+
 def test_what_the_other_pegs_in_between_counts_against_the_decision_before() -> None:
     # Seat 0 leads, seat 1 pairs for 2, seat 0 has one more card.
     found = advantages_by_seat(

@@ -11,7 +11,14 @@ from tensorboard.backend.event_processing.event_accumulator import (  # type: ig
 )
 
 from tests.learners import small_config
-from train.metrics import EVALUATION_METRICS, MEASURED, METRICS, MetricsLog
+from train.metrics import (
+    EVALUATION_METRICS,
+    MEASURED,
+    METRICS,
+    OUTCOMES,
+    MetricsLog,
+    outcome_names,
+)
 from train.run import run, start_run
 
 
@@ -49,10 +56,21 @@ def test_what_is_measured_is_a_metric() -> None:
     assert set(MEASURED) <= METRICS.keys()
 
 
-def test_every_metric_has_a_meaning_of_one_line() -> None:
-    for meaning in (METRICS | EVALUATION_METRICS).values():
-        assert len(meaning) > 15
-        assert "\n" not in meaning
+def test_every_metric_has_a_meaning_and_says_what_is_healthy_in_one_line_each() -> None:
+    for name, metric in (METRICS | EVALUATION_METRICS).items():
+        assert len(metric.meaning) > 15, name
+        assert len(metric.healthy) > 4, name
+        assert "\n" not in metric.meaning + metric.healthy, name
+
+
+def test_the_last_matches_are_told_by_metrics_of_a_match() -> None:
+    assert set(OUTCOMES) <= EVALUATION_METRICS.keys()
+    assert outcome_names(small_config(final_games=0)) == []
+    assert outcome_names(small_config(final_games=2)) == [
+        "outcome/random/win_rate",
+        "outcome/random/skunk_rate",
+        "outcome/random/margin",
+    ]
 
 
 def test_rows_are_numbers_and_rates_lie_between_0_and_1(rows: list[dict[str, float]]) -> None:
@@ -112,8 +130,7 @@ def test_each_row_is_there_as_soon_as_it_is_written(tmp_path: Path) -> None:
 def test_flushed_curves_are_there_though_the_log_is_never_closed(tmp_path: Path) -> None:
     log = MetricsLog(tmp_path)
     log.write(10, {"loss/policy": 0.5})
-    log.text("config", "seed = 1")
-    log.flush()
+    log.describe(small_config())
     events = EventAccumulator(str(tmp_path))
     events.Reload()
     assert [event.step for event in events.Scalars("loss/policy")] == [10]

@@ -2,172 +2,43 @@
 
 from __future__ import annotations
 
-import errno
 import json
-import os
 import re
 import shlex
+import shutil
 import signal
-import subprocess
-import sys
-import time
 from itertools import pairwise
 from pathlib import Path
-from typing import Any
 
 import pytest
-from tensorboard.backend.event_processing.event_accumulator import (  # type: ignore[import-untyped]  # ships no py.typed
-    EventAccumulator,
-)
 
 import train.__main__
+import train.matches
 import train.run
 from agents.checkpoint import (
     checkpoint_path,
     checkpoints_in,
     load_checkpoint,
-    save_checkpoint,
 )
 from eval.match import MatchResult
 from tests.learners import assert_same_tensors
+from tests.runs import (
+    assert_curves_are_the_rows,
+    assert_same_run,
+    config_file,
+    contents,
+    finish,
+    in_new_process,
+    results_of,
+    rows_of,
+    start,
+    unmeasured,
+    wait_for_rows,
+)
 from train.__main__ import main
 from train.config import load_config
-from train.metrics import MEASURED
 from train.ppo import Learner, train_step
 from train.run import Stop, free_folder
-
-ROOT = Path(__file__).parents[2]
-
-# 16 games of 12 decisions: 192 an update, less where games end. To 31 they end all the time.
-SETTINGS = """
-seed = 3
-target = 31
-total_decisions = 4_000
-hidden_size = 8
-games = 16
-minibatch = 64
-epochs = 2
-checkpoint_every = 700
-keep_checkpoints = 2
-evaluate_every = 1_500
-evaluate_games = 4
-final_games = 6
-opponents = ["random", "expert"]
-"""
-
-
-def config_file(folder: Path, **changes: object) -> Path:
-    """Returns a configuration file with these settings."""
-    lines = [line for line in SETTINGS.strip().splitlines() if line.split(" = ")[0] not in changes]
-    lines += [f"{name} = {json.dumps(value)}" for name, value in changes.items()]
-    path = folder / "tiny.toml"
-    path.write_text("\n".join(lines) + "\n")
-    return path
-
-
-def start(config: Path, folder: Path, *flags: str) -> int:
-    """Returns the exit status of a new run."""
-    return main([str(config), "--folder", str(folder), *flags])
-
-
-def in_new_process(*words: str) -> subprocess.Popen[str]:
-    """Starts ``python -m train`` in a process of its own, with a shell's usual signals."""
-    return subprocess.Popen(
-        [sys.executable, "-m", "train", *words],
-        cwd=ROOT,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-    )
-
-
-def finish(process: subprocess.Popen[str]) -> tuple[int, str, str]:
-    """Returns exit status, standard output and standard error of a process once it has ended."""
-    out, err = process.communicate(timeout=300)
-    return process.returncode, out, err
-
-
-def rows_of(folder: Path) -> list[dict[str, Any]]:
-    """Returns the rows of metrics.jsonl, all of them whole."""
-    return [json.loads(line) for line in (folder / "metrics.jsonl").read_text().splitlines()]
-
-
-def unmeasured(folder: Path) -> list[dict[str, Any]]:
-    """Returns the rows without what depends on the machine and the hour."""
-    return [
-        {name: value for name, value in row.items() if name not in MEASURED}
-        for row in rows_of(folder)
-    ]
-
-
-def wait_for_rows(folder: Path, number: int, process: subprocess.Popen[str]) -> None:
-    """Waits until a run has written that many rows."""
-    path = folder / "metrics.jsonl"
-    until = time.monotonic() + 300  # a minute of it, where the kernels must be compiled first
-    while not path.exists() or path.read_text().count("\n") < number:
-        assert process.poll() is None, process.communicate()
-        assert time.monotonic() < until
-        time.sleep(0.005)
-
-
-def results_of(folder: Path) -> dict[str, Any]:
-    """Returns results.json without the seconds it took and the run's own path."""
-    text = (folder / "results.json").read_text().replace(str(folder), "RUN")
-    results: dict[str, Any] = json.loads(text)
-    for match in results["matches"]:
-        del match["seconds"]
-    return results
-
-
-def contents(folder: Path) -> dict[str, tuple[bytes, int]]:
-    """Returns every file of a folder by name: bytes, and when it was changed."""
-    return {path.name: (path.read_bytes(), path.stat().st_mtime_ns) for path in folder.iterdir()}
-
-
-def curves_of(folder: Path) -> dict[str, list[tuple[int, float]]]:
-    """Returns what TensorBoard shows of a run: (step, value) by curve."""
-    events = EventAccumulator(str(folder), size_guidance={"scalars": 0})
-    events.Reload()
-    return {
-        tag: [(event.step, event.value) for event in events.Scalars(tag)]
-        for tag in events.Tags()["scalars"]
-    }
-
-
-def assert_curves_are_the_rows(folder: Path) -> None:
-    """Fails unless TensorBoard shows just the rows of metrics.jsonl, each step once, in order."""
-    rows = rows_of(folder)
-    curves = curves_of(folder)
-    names = {name for row in rows for name in row} - {"decisions"}
-    assert curves.keys() == names
-    for name, curve in curves.items():
-        expected = [(row["decisions"], row[name]) for row in rows if name in row]
-        steps = [step for step, _ in curve]
-        assert all(a < b for a, b in pairwise(steps)), (name, steps)
-        assert steps == [step for step, _ in expected], name
-        assert [value for _, value in curve] == pytest.approx(
-            [value for _, value in expected], rel=1e-6
-        ), name
-
-
-def assert_same_run(folder: Path, whole: Path) -> None:
-    """Fails unless a run is another bit by bit: weights, moments, games, rows, results."""
-    newest, expected = checkpoints_in(folder)[0], checkpoints_in(whole)[0]
-    assert newest.name == expected.name
-    assert_same_tensors(load_checkpoint(newest).tensors, load_checkpoint(expected).tensors)
-    assert newest.read_bytes() == expected.read_bytes()
-    assert unmeasured(folder) == unmeasured(whole)
-    if (whole / "results.json").exists():
-        assert results_of(folder) == results_of(whole)
-
-
-@pytest.fixture(scope="module")
-def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Returns the folder of a run that was never stopped."""
-    place = tmp_path_factory.mktemp("whole")
-    assert start(config_file(place), place / "run") == 0
-    return place / "run"
-
 
 # ---- going on: E001, E002, E007, E008 ----
 
@@ -207,12 +78,9 @@ def long(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return place / "run"
 
 
-def next_second() -> None:
-    """Waits: TensorBoard reads a run's files in the order of the seconds they were begun in."""
-    time.sleep(1.1 - time.time() % 1)
-
-
-@pytest.mark.parametrize("stops", [[3_000], pytest.param([0, 3_000], marks=pytest.mark.torture)])
+# Its quick sibling, without processes of its own, is in test_kills.py.
+@pytest.mark.torture
+@pytest.mark.parametrize("stops", [[3_000], [0, 3_000]])
 def test_a_run_killed_after_a_checkpoint_has_no_step_twice_and_none_missing(
     stops: list[int], long: Path, tmp_path: Path
 ) -> None:
@@ -222,7 +90,6 @@ def test_a_run_killed_after_a_checkpoint_has_no_step_twice_and_none_missing(
         words += [] if folder.exists() else ["--folder", str(folder)]
         if stop:
             assert main([*words, "--stop-after", str(stop)]) == 0
-            next_second()
             words = ["--resume", str(folder)]
         written = len(rows_of(folder)) if folder.exists() else 0
         process = in_new_process(*words)
@@ -232,7 +99,6 @@ def test_a_run_killed_after_a_checkpoint_has_no_step_twice_and_none_missing(
         saved = load_checkpoint(folder).decisions
         whole_rows = (folder / "metrics.jsonl").read_text().splitlines()[:-1]
         assert json.loads(whole_rows[-1])["decisions"] > saved >= stop
-        next_second()
     assert main(["--resume", str(folder)]) == 0
     assert_same_run(folder, long)
     assert_curves_are_the_rows(folder)
@@ -255,7 +121,6 @@ def test_a_run_broken_off_before_its_first_update_was_saved_begins_again_with_no
     assert load_checkpoint(folder).decisions == 0
     with (folder / "metrics.jsonl").open("a") as file:
         file.write('{"decisions": 17')  # cut short
-    next_second()
     assert main(["--resume", str(folder)]) == 0
     assert_same_run(folder, long)
     assert_curves_are_the_rows(folder)
@@ -294,19 +159,43 @@ def test_resuming_with_a_stop_that_is_reached_already_learns_nothing(tmp_path: P
     assert rows_of(folder) == rows
 
 
-def test_resuming_a_finished_run_prints_its_table_again_and_changes_nothing(
-    whole: Path, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+def test_resuming_a_finished_run_says_so_prints_its_table_and_writes_nothing(
+    whole: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
+    def played(*arguments: object, **options: object) -> MatchResult:
+        raise AssertionError("a match was played again")
+
     before = contents(whole)
-    results = results_of(whole)
-    assert main(["--resume", str(whole)]) == 0
-    out = capfd.readouterr().out
+    with monkeypatch.context() as patched:
+        patched.setattr(train.matches, "play_match", played)
+        assert main(["--resume", str(whole)]) == 0
+    said = capfd.readouterr()
+    assert f"run: {whole}, trained to its end" in said.err
     for word in ("random", "expert", "wins", "skunks", "as dealer", "as pone", "margin"):
-        assert word in out
-    after = contents(whole)
-    for path in (*checkpoints_in(whole), whole / "metrics.jsonl", whole / "config.toml"):
-        assert after[path.name][0] == before[path.name][0]
-    assert results_of(whole) == results
+        assert word in said.out
+    assert contents(whole) == before
+
+
+@pytest.mark.parametrize("damage", ["gone", "cut", "of another run", "of other matches", "[]"])
+def test_results_that_are_not_the_runs_are_played_and_written_again(
+    damage: str, whole: Path, tmp_path: Path
+) -> None:
+    folder = tmp_path / "run"
+    shutil.copytree(whole, folder)
+    text = (folder / "results.json").read_text()
+    broken = {
+        "cut": text[: len(text) // 2],
+        "of another run": text.replace('"decisions": ', '"decisions": 1'),
+        "of other matches": text.replace('"games": 6', '"games": 8'),
+        "[]": "[]",
+    }
+    if damage == "gone":
+        (folder / "results.json").unlink()
+    else:
+        (folder / "results.json").write_text(broken[damage])
+    assert main(["--resume", str(folder)]) == 0
+    assert results_of(folder) == results_of(whole)
+    assert_curves_are_the_rows(folder)
 
 
 # ---- stopping by hand ----
@@ -388,91 +277,12 @@ def test_ctrl_c_during_the_last_matches_says_how_to_get_the_table(
     folder = tmp_path / "run"
     config = config_file(tmp_path, total_decisions=400, evaluate_every=0)
     with monkeypatch.context() as patched:
-        patched.setattr(train.run, "play_match", interrupted)
+        patched.setattr(train.matches, "play_match", interrupted)
         assert start(config, folder) == 130
     assert f"to go on: python -m train --resume {folder}" in capfd.readouterr().err
     assert not (folder / "results.json").exists()
     assert main(["--resume", str(folder)]) == 0
     assert (folder / "results.json").exists()
-
-
-def test_a_full_disk_ends_the_run_in_one_line_with_status_1_and_it_can_go_on(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
-) -> None:
-    folder = tmp_path / "run"
-    config = config_file(tmp_path, total_decisions=1_000, evaluate_every=0, final_games=0)
-
-    def full(path: Path, checkpoint: Any) -> None:
-        if checkpoint.decisions > 600:
-            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(path))
-        save_checkpoint(path, checkpoint)
-
-    with monkeypatch.context() as patched:
-        patched.setattr(train.run, "save_checkpoint", full)
-        assert start(config, folder) == 1
-    last = capfd.readouterr().err.splitlines()[-1]
-    assert os.strerror(errno.ENOSPC) in last
-    assert f"--resume {folder}" in last
-    assert main(["--resume", str(folder)]) == 0
-    uninterrupted = tmp_path / "uninterrupted"
-    assert start(config, uninterrupted) == 0
-    assert_same_run(folder, uninterrupted)
-
-
-# ---- refused ----
-
-
-def test_a_folder_that_exists_is_refused_and_nothing_in_it_changes(
-    whole: Path, tmp_path: Path, capfd: pytest.CaptureFixture[str]
-) -> None:
-    before = contents(whole)
-    (tmp_path / "file").write_text("mine")
-    (tmp_path / "empty").mkdir()
-    for taken in (whole, tmp_path / "file", tmp_path / "empty"):
-        assert start(config_file(tmp_path), taken) == 2
-        (line,) = capfd.readouterr().err.splitlines()
-        assert str(taken) in line
-        assert "--folder" in line
-        assert "--resume" in line
-    assert contents(whole) == before
-    assert (tmp_path / "file").read_text() == "mine"
-    assert list((tmp_path / "empty").iterdir()) == []
-
-
-def test_a_folder_below_a_file_is_refused(
-    tmp_path: Path, capfd: pytest.CaptureFixture[str]
-) -> None:
-    (tmp_path / "file").write_text("mine")
-    assert start(config_file(tmp_path), tmp_path / "file" / "run") == 2
-    assert str(tmp_path / "file") in capfd.readouterr().err
-
-
-def test_resuming_what_has_no_checkpoint_is_refused_in_one_line(
-    tmp_path: Path, capfd: pytest.CaptureFixture[str]
-) -> None:
-    (tmp_path / "file").write_text("mine")
-    (tmp_path / "empty").mkdir()
-    for folder in (tmp_path / "none", tmp_path / "empty", tmp_path / "file"):
-        assert main(["--resume", str(folder)]) == 2
-        (line,) = capfd.readouterr().err.splitlines()
-        assert str(folder) in line
-    assert list((tmp_path / "empty").iterdir()) == []
-    assert not (tmp_path / "none").exists()
-
-
-@pytest.mark.parametrize("flags", [["--games", "5"], ["--resum", "x"], ["--stop-after", "0"]])
-def test_flags_that_resuming_does_not_know_are_refused_with_status_2(
-    whole: Path, flags: list[str], capfd: pytest.CaptureFixture[str]
-) -> None:
-    before = contents(whole)
-    try:
-        status = main(["--resume", str(whole), *flags])
-    except SystemExit as error:
-        status = int(error.code or 0)
-    assert status == 2
-    said = capfd.readouterr()
-    assert flags[0].strip("-").replace("-", "_") in (said.err + said.out).replace("-", "_")
-    assert contents(whole) == before
 
 
 # ---- what a run leaves ----
@@ -579,8 +389,9 @@ def test_matches_on_the_way_are_on_the_curves_when_they_were_due(whole: Path) ->
     due = [row for row in unmeasured(whole) if any("evaluation/" in name for name in row)]
     steps = [0, *(row["decisions"] for row in rows_of(whole))]
     crossed = [step for last, step in pairwise(steps) if step // 1_500 > last // 1_500]
-    assert [row["decisions"] for row in due] == crossed
-    assert len(due) == 2
+    # The last point is on the curve too.
+    assert [row["decisions"] for row in due] == [*crossed, steps[-1]]
+    assert len(due) == 3
 
 
 def test_a_run_without_a_name_gets_one_that_is_free(tmp_path: Path) -> None:

@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from docs.training_tables import field_meanings, updated
+from tests.runs import curves_of, rows_of
 from train.__main__ import Arguments, ResumeArguments
 from train.config import TrainConfig
-from train.metrics import EVALUATION_METRICS, METRICS
 
 ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "docs" / "training.md").read_text(encoding="utf-8")
@@ -27,16 +27,44 @@ def test_every_field_has_a_docstring_and_stands_on_the_page() -> None:
         assert f"| `{name}` |" in PAGE
 
 
-def test_every_metric_stands_on_the_page() -> None:
-    for name in METRICS:
-        assert f"| `{name}` |" in PAGE
-    for name in EVALUATION_METRICS:
-        assert f"| `evaluation/OPPONENT/{name}` |" in PAGE
+def test_the_page_has_each_name_that_a_run_writes_and_no_other(whole: Path) -> None:
+    begin, end = "<!-- metrics table -->", "<!-- end of metrics table -->"
+    names = re.findall(r"^\| `(.*?)` \|", PAGE.split(begin)[1].split(end)[0], re.MULTILINE)
+    assert len(names) == len(set(names))
+    opponents = ("random", "expert")
+    told = {name.replace("OPPONENT", one) for name in names for one in opponents}
+    written = {name for row in rows_of(whole) for name in row} - {"decisions"}
+    assert written == {name for name in told if not name.startswith("outcome/")}
+    assert curves_of(whole).keys() == told
+
+
+def test_every_file_of_a_run_stands_on_the_page(whole: Path) -> None:
+    for path in whole.iterdir():
+        name = re.sub(r"\d{10,}", "*", path.name).replace("checkpoint-*", "checkpoint-DECISIONS")
+        assert f"| `{name}` |" in PAGE, path.name
 
 
 def test_a_page_without_its_marks_is_refused() -> None:
     with pytest.raises(ValueError, match="metrics"):
         updated(PAGE.replace("<!-- metrics table -->", ""))
+
+
+def test_every_message_of_the_page_is_one_of_the_code() -> None:
+    section = PAGE.split("## When something goes wrong")[1].split("\n## ")[0]
+    messages = [
+        text
+        for row in re.findall(r"^\| (`.*?) \| [\d, ]*\|", section, re.MULTILINE)
+        for text in re.findall(r"`(.*?)`", row)
+    ]
+    assert len(messages) > 15
+    sources = [*(ROOT / "train").glob("*.py"), ROOT / "agents" / "checkpoint.py"]
+    # Texts that go on in the next line are one; what is filled in is what stands in braces.
+    code = re.sub(r'"\n\s*f?"', "", "\n".join(path.read_text() for path in sources))
+    code = re.sub(r"\{[^{}]*\}", "{}", code)
+    for message in messages:
+        text = re.sub(r"\b[A-Z]+\b|config\.toml|No space left on device", "{}", message)
+        for part in re.split(r"\{\}|; ", text):
+            assert part.strip(" :") in code, (message, part)
 
 
 def commands() -> list[list[str]]:
