@@ -362,6 +362,8 @@ class Games:
         Raises:
             ValueError: If the position is impossible, in one line; the lane is unchanged.
         """
+        if not isinstance(position, Position):
+            raise ValueError(f"position {position!r}: allowed is a crib_env.Position")
         position.check(self.rules)
         scratch = self.copy([lane])
         scores = np.zeros(MAX_PLAYERS, np.int64)
@@ -388,7 +390,7 @@ class Games:
         Raises:
             ValueError: If the game is over: what it was before the last points is not told by it.
         """
-        record = self.records[lane]
+        record = self.records[self._which([lane])[0]]
         if record["phase"] == OVER:
             raise ValueError(f"position of lane {lane}: the game is over")
         seats = range(self.rules.players)
@@ -458,4 +460,4 @@ class Games:
 
     def text(self, lane: int) -> str:
         """Returns one line that says where a lane's game stands, every hand open."""
-        return position_text(self.records[lane])
+        return position_text(self.records[self._which([lane])[0]])

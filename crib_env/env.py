@@ -473,6 +473,8 @@ def _whole(action: Any) -> int:
         TypeError: If it is no whole number.
     """
     try:
+        if isinstance(action, bool):
+            raise TypeError
         return operator.index(action)
     except TypeError:
         raise TypeError(f"action {action!r}: an action is a card, an int from 0 to 51") from None

@@ -17,7 +17,7 @@ import numpy.typing as npt
 
 from crib_env.batch import Games, IllegalActionError
 from crib_env.cards import NO_CARD
-from crib_env.episode import ENDED, VOID
+from crib_env.episode import ENDED, VOID, Start
 from crib_env.game import Phase
 from crib_env.kernel import as_records
 from crib_env.loops import (
@@ -146,10 +146,18 @@ class Lanes:
                 self.games.set_position(int(lane), self._completed(int(lane), position))
 
     def _completed(self, lane: int, position: Position) -> Position:
-        """Returns a position with the scores of the lane where it tells none."""
+        """Returns a position with the scores of the lane where it tells none.
+
+        Scores drawn as in play are the dealer's and pone's, as the cards are: they go with the
+        deal.
+        """
         if position.scores is not None:
             return position
         scores = tuple(self.games.scores[lane].tolist())
+        dealer = int(self.games.records["dealer"][lane])
+        drawn = self.episodes["start"][lane] == Start.PLAY
+        if drawn and position.dealer not in (None, dealer):
+            scores = scores[::-1]
         return Position(**{**vars(position), "scores": scores})
 
     def reset(

@@ -27,6 +27,7 @@ class LanesOwner:
     """Copies and saved states of the lanes of an environment."""
 
     np_random: Any
+    spec: Any
     _lanes: Lanes
 
     @property
@@ -84,6 +85,8 @@ class LanesOwner:
     def clone(self: _Owner, seed: int | None = None) -> _Owner:
         """Returns an independent copy that stands where this one does.
 
+        Opponents that are policies are shared, not copied.
+
         Args:
             seed: None copies the random stream too: the copy goes on with the same cards and the
                 same luck of the players, as a pickle or a deep copy does. A seed, 0 to 2**64 - 1,
@@ -92,7 +95,8 @@ class LanesOwner:
         """
         if seed is not None:
             seed = check_seed(seed)
-        twin = copy.deepcopy(self)
+        # The specification holds the opponents again; like the options it is shared.
+        twin = copy.deepcopy(self, {id(self.spec): self.spec} if self.spec else {})
         if seed is not None:
             twin._lanes.games.reseed(lane_seeds(seed, len(twin._lanes)))
         return twin

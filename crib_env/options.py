@@ -60,6 +60,10 @@ class Options:
     one_deal: bool = False
     scores: Scores = "play"
 
+    def __deepcopy__(self, memo: dict[int, Any]) -> Options:
+        """Returns itself: options never change, and copies of an environment share its policies."""
+        return self
+
     def __post_init__(self) -> None:
         """Checks every option, and reads rules given as a mapping."""
         rewards = DEAL_REWARDS if self.one_deal else GAME_REWARDS

@@ -372,7 +372,9 @@ def test_any_kind_of_int_is_an_action(kind: Any) -> None:
 
 
 @pytest.mark.parametrize(
-    "action", [5.0, "5H", None, np.array([5]), np.float32(5)], ids=["5.0", "5H", "None", "[5]", "f"]
+    "action",
+    [5.0, "5H", None, True, np.array([5]), np.float32(5)],
+    ids=["5.0", "5H", "None", "True", "[5]", "f"],
 )
 def test_what_is_no_whole_number_is_an_error(action: Any) -> None:
     env = gymnasium.make(ID)

@@ -80,6 +80,31 @@ def test_scores_and_dealer_may_be_told_alone() -> None:
     assert (info["agent_score"], info["opponent_score"]) == (3, 4)
 
 
+def test_scores_drawn_as_in_play_go_with_the_deal() -> None:
+    env: Any = gymnasium.make(DEAL).unwrapped
+    for seed in range(20):
+        _, info = env.reset(seed=seed)
+        own = (info["agent_score"], info["opponent_score"])
+        for dealer in (AGENT, OPPONENT):
+            _, told = env.reset(seed=seed, options={"dealer": dealer})
+            same = (dealer == AGENT) == info["is_dealer"]
+            assert (told["agent_score"], told["opponent_score"]) == (own if same else own[::-1])
+
+
+def test_a_clone_shares_the_policies_of_its_pool() -> None:
+    class Heavy:
+        def __call__(self, observations: Any, action_masks: Any, luck: Any) -> Any:
+            return action_masks.argmax(axis=1)
+
+        def __deepcopy__(self, memo: Any) -> Any:
+            raise AssertionError("a network would be copied")
+
+    env: Any = gymnasium.make(GAME, opponent=[(Heavy(), 1), ("expert", 1)]).unwrapped
+    _, info = env.reset(seed=1)
+    twin = env.clone()
+    assert play_on(twin, info) == play_on(env, info)
+
+
 def test_a_hand_alone_may_be_told_and_the_opponents_is_drawn() -> None:
     env = gymnasium.make(GAME, first_dealer="opponent")
     hands = set()

@@ -268,8 +268,18 @@ def test_the_lane_of_a_refused_position_is_not_called_another() -> None:
 @pytest.mark.parametrize("lane", [3, -1])
 def test_a_position_needs_a_lane_that_is_there(lane: int) -> None:
     games = Games(3, seed=5)
-    with pytest.raises((ValueError, IndexError)):
-        games.set_position(lane, SAMPLE)
+    for refused in (
+        lambda: games.set_position(lane, SAMPLE),
+        lambda: games.position(lane),
+        lambda: games.text(lane),
+    ):
+        with pytest.raises(ValueError, match="allowed is 0 to 2"):
+            refused()
+
+
+def test_a_position_is_a_position() -> None:
+    with pytest.raises(ValueError, match=r"allowed is a crib_env\.Position"):
+        Games(1).set_position(0, {"dealer": 0})  # type: ignore[arg-type]  # that is the point
 
 
 def refusal(games: Games, position: Position) -> str:
