@@ -66,15 +66,3 @@ def row_of(observations: Any, row: int) -> Any:
     if isinstance(observations, dict):
         return {key: value[row] for key, value in observations.items()}
     return observations[row]
-
-
-def assert_same(left: Any, right: Any) -> None:
-    """Asserts that two observations are the same to the last byte."""
-    assert type(left) is type(right)
-    if isinstance(left, dict):
-        assert left.keys() == right.keys()
-        for key in left:
-            assert_same(left[key], right[key])
-    else:
-        assert (left.dtype, left.shape) == (right.dtype, right.shape)
-        assert left.tobytes() == right.tobytes()

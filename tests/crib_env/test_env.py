@@ -40,6 +40,7 @@ from crib_env import (
 from crib_env.cards import cards_in
 from crib_env.observation import layout, observation_high
 from crib_env.options import AGENT, OPPONENT
+from tests.sameness import assert_same
 
 ID = "crib_env/Cribbage-v0"
 NO_SUCH_CARD = 52
@@ -142,28 +143,6 @@ def look(env: CribbageEnv) -> tuple[Any, ...]:
         return twin.step(NO_SUCH_CARD)
     finally:
         logging.disable(logging.NOTSET)
-
-
-def assert_same(left: Any, right: Any) -> None:
-    """Asserts that two results are equal to the last byte."""
-    assert type(left) is type(right)
-    if isinstance(left, dict):
-        assert left.keys() == right.keys()
-        for key in left:
-            assert_same(left[key], right[key])
-    elif isinstance(left, tuple):
-        assert len(left) == len(right)
-        for one, other in zip(left, right, strict=True):
-            assert_same(one, other)
-    elif isinstance(left, np.ndarray):
-        assert left.dtype == right.dtype
-        assert left.shape == right.shape
-        if left.dtype.names:  # what pads a record differs from copy to copy
-            assert (left == right).all()
-        else:
-            assert left.tobytes() == right.tobytes()
-    else:
-        assert left == right
 
 
 # --- Gymnasium's own demands ---------------------------------------------------------------------

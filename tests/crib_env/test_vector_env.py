@@ -19,6 +19,7 @@ from gymnasium.vector import AutoresetMode
 
 import crib_env
 from crib_env import BotPolicy, CribbageVectorEnv, Games, IllegalActionError, Rules, lane_seed
+from tests.sameness import assert_same
 
 GAME, DEAL = "crib_env/Cribbage-v0", "crib_env/CribbageDeal-v0"
 MODES = [AutoresetMode.NEXT_STEP, AutoresetMode.SAME_STEP, AutoresetMode.DISABLED]
@@ -64,28 +65,6 @@ def stacked(env_id: str, n: int, autoreset_mode: AutoresetMode, **options: Any) 
         vector_kwargs={"autoreset_mode": autoreset_mode},
         **options,
     )
-
-
-def assert_same(left: Any, right: Any) -> None:
-    """Asserts that two results are equal, types and shapes included."""
-    assert type(left) is type(right)
-    if isinstance(left, dict):
-        assert left.keys() == right.keys()
-        for key in left:
-            assert_same(left[key], right[key])
-    elif isinstance(left, tuple):
-        for one, other in zip(left, right, strict=True):
-            assert_same(one, other)
-    elif isinstance(left, np.ndarray):
-        assert left.dtype == right.dtype
-        assert left.shape == right.shape
-        if left.dtype == object:
-            for one, other in zip(left, right, strict=True):
-                assert_same(one, other)
-        else:
-            assert left.tobytes() == right.tobytes()
-    else:
-        assert left == right
 
 
 def actions_for(infos: dict[str, Any], rng: np.random.Generator, illegal: float) -> Array:

@@ -26,12 +26,12 @@ from crib_env.wrappers import FormatObservation, ObservationFormat
 from tests.observation_formats import (
     FORMATS,
     Array,
-    assert_same,
     every_base,
     every_format,
     expected,
     row_of,
 )
+from tests.sameness import assert_same
 
 ID = "crib_env/Cribbage-v0"
 SIZE = observation_size(Rules())

@@ -16,13 +16,13 @@ from crib_env.wrappers import FormatObservation as FormatOne
 from crib_env.wrappers.vector import FormatObservation
 from tests.observation_formats import (
     Array,
-    assert_same,
     every_base,
     every_format,
     expected,
     plain,
     row_of,
 )
+from tests.sameness import assert_same
 
 ID = "crib_env/Cribbage-v0"
 RULES = Rules(target=21)  # short games: every lane ends within a few deals
