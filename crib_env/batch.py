@@ -443,7 +443,8 @@ class Games:
     ) -> None:
         """Deals anew, in place, all that a seat cannot know: hands, throws, starter, cards to come.
 
-        Every deal that fits what the seat has seen, go included, is alike likely.
+        Every deal that fits what the seat has seen, go included, is alike likely. How the others
+        choose is not taken into account: what they have thrown are any two of their cards.
 
         Args:
             players: Whose knowledge stays, one seat or one a lane.

@@ -164,7 +164,8 @@ class CribbageVectorEnv(LanesOwner, VectorEnv[Observations, npt.NDArray[np.int64
             options: See `CribbageEnv.reset`; and ``"reset_mask"``, (N,) bool, at least one True.
 
         Returns:
-            The observations and the information. Lanes that are not reset show what they showed.
+            The observations and the information. Lanes that are not reset show what they showed,
+            and have no information: `action_masks` has the masks of all.
 
         Raises:
             ValueError: If a seed, the mask or a position is not allowed; nothing is changed, as it
