@@ -348,7 +348,9 @@ class Games:
         """
         given = np.asarray(seats)
         if not np.issubdtype(given.dtype, np.integer):
-            raise ValueError(f"house players {given.dtype}: allowed are ints")
+            raise ValueError(
+                f"house players {seats!r}: allowed are numbers of crib_env.Bot, and OUTSIDE"
+            )
         if not (given.min() >= OUTSIDE and given.max() < len(BOTS)):
             raise ValueError(
                 f"house player {given.min()} to {given.max()}: allowed is -1 to {len(BOTS) - 1}"

@@ -85,7 +85,9 @@ class Options:
                 raise ValueError(f"rules={rules!r}: allowed are {', '.join(names)}")
             rules = Rules(**rules)
         if not (rules is None or isinstance(rules, Rules)):
-            raise ValueError(f"rules={rules!r}: allowed is a crib_env.Rules")
+            raise ValueError(
+                f"rules={rules!r}: allowed is a crib_env.Rules, or a mapping of its fields"
+            )
         object.__setattr__(self, "rules", rules or Rules())
         object.__setattr__(self, "_members", pool_of(self.opponent))
         self._check_shaping()
@@ -118,15 +120,20 @@ class Options:
     def _check_match_points(self) -> None:
         """Raises ValueError unless the scheme is known, or four whole numbers that do not fall."""
         scheme: Any = self.match_points
-        if isinstance(scheme, str) and scheme in MATCH_POINTS:
-            return
-        if not (_are_whole(scheme, 4) and scheme[0] >= 0 and list(scheme) == sorted(scheme)):
+        named = isinstance(scheme, str) and scheme in MATCH_POINTS
+        own = _are_whole(scheme, 4) and scheme[0] >= 0 and list(scheme) == sorted(scheme)
+        if not (named or own):
             raise ValueError(
                 f"match_points={scheme!r}: allowed are {', '.join(map(repr, MATCH_POINTS))}, and "
                 "four whole numbers that do not fall: win, skunk, double, triple"
             )
-        if scheme[3] > np.iinfo(np.int16).max:
+        if not named and scheme[3] > np.iinfo(np.int16).max:
             raise ValueError(f"match_points={scheme!r}: allowed are numbers up to 32767")
+        if self.reward != "match_points" and scheme != "acc":
+            raise ValueError(
+                f"match_points={scheme!r} with reward={self.reward!r}: allowed is "
+                "reward='match_points'"
+            )
 
     def _check_scores(self) -> None:
         """Raises ValueError unless the scores are drawn or a pair below the target."""

@@ -118,11 +118,18 @@ class Position:
 
     def _check_numbers(self) -> None:
         """Raises ValueError unless all that is told are whole numbers."""
-        rows = (*(hand or () for hand in self.hands_known), *self.discards, self.plays)
-        single = [number for number in (self.dealer, self.starter) if number is not None]
-        for number in (*single, *(self.scores or ()), *(card for row in rows for card in row)):
-            if isinstance(number, bool) or not isinstance(number, Integral):
-                raise ValueError(f"position: {number!r}: allowed are whole numbers")
+        told: dict[str, Iterable[Any]] = {
+            "dealer": () if self.dealer is None else (self.dealer,),
+            "scores": self.scores or (),
+            "hands": (card for hand in self.hands_known for card in hand or ()),
+            "discards": (card for row in self.discards for card in row),
+            "starter": () if self.starter is None else (self.starter,),
+            "plays": self.plays,
+        }
+        for name, numbers in told.items():
+            for number in numbers:
+                if isinstance(number, bool) or not isinstance(number, Integral):
+                    raise ValueError(f"position: {name}: {number!r}: allowed are whole numbers")
 
     def _check_discards(self, rules: Rules) -> None:
         """Raises ValueError unless each throw is from its hand and in turn, pone first."""

@@ -208,7 +208,9 @@ def load_config(path: Path) -> TrainConfig:
     """
     try:
         values = tomllib.loads(path.read_text())
-    except (OSError, UnicodeDecodeError) as error:
+    except OSError as error:
+        raise ConfigError(f"{path}: {error.strerror}") from None
+    except UnicodeDecodeError as error:
         raise ConfigError(f"{path}: {error}") from None
     except tomllib.TOMLDecodeError as error:
         raise ConfigError(f"{path}: no TOML: {error}") from None
