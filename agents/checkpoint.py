@@ -32,7 +32,7 @@ PARTIAL = ".partial"
 LARGEST = 1e9  # no weight, moment or count of steps comes near: beyond it training has failed
 _HEADER = "crib_env"
 _CHECKSUM = "crc32"
-_NAME = re.compile(r"checkpoint-(\d+)\.safetensors")
+_NAME = re.compile(r"checkpoint-(\d{12,})\.safetensors")
 
 _log = logging.getLogger(__name__)
 _Fields = TypeVar("_Fields")
@@ -250,8 +250,13 @@ def checkpoint_path(folder: Path, decisions: int) -> Path:
 
 def checkpoints_in(folder: Path) -> list[Path]:
     """Returns the checkpoint files of a run, newest first."""
-    found = [path for path in folder.iterdir() if _NAME.fullmatch(path.name)]
-    return sorted(found, reverse=True)
+    found = {}
+    for path in folder.iterdir():
+        name = _NAME.fullmatch(path.name)
+        # A folder, pipe or device of that name is none, and could not be read to its end.
+        if name and path.is_file():
+            found[path] = int(name[1])
+    return sorted(found, key=lambda path: found[path], reverse=True)
 
 
 def _newest(folder: Path) -> Checkpoint:

@@ -113,10 +113,10 @@ def _begin(words: list[str], held: ExitStack) -> Begun | int:
         return _failed(str(error), 1 if error.errno in DISK else 2)
     except FloatingPointError as error:
         return _failed(f"would diverge: {error}; try a smaller learning_rate", 1)
-    except MemoryError:
-        return _failed("games or hidden_size: more than memory holds", 2)
+    except (MemoryError, RuntimeError) as error:
+        return _no_memory(error, 2)
     except KeyboardInterrupt:
-        return _failed("interrupted, nothing learned yet", 130)
+        return _failed("interrupted before the first update", 130)
 
 
 def _new(chosen: Arguments, words: list[str], held: ExitStack) -> Begun | int:
@@ -132,7 +132,7 @@ def _new(chosen: Arguments, words: list[str], held: ExitStack) -> Begun | int:
             break
         except FileExistsError:
             # Another process may have taken the name that was free.
-            if chosen.folder:
+            if chosen.folder or not folder.exists():
                 raise
     held.enter_context(holding(folder))
     tell(f"run: {folder}")
@@ -165,12 +165,20 @@ def _train(begun: Begun) -> int:
             f"learning_rate; the checkpoints in {folder} are whole",
             1,
         )
-    except MemoryError:
-        return _failed("games, minibatch or hidden_size: more than memory holds", 1)
+    except (MemoryError, RuntimeError) as error:
+        return _no_memory(error, 1)
     except (CheckpointError, OSError) as error:
         return _failed(f"{error}; {to_go_on}", 1)
     as_told = begun.stop_after is not None and learner.decisions >= begun.stop_after
     return 0 if finished or as_told else 130
+
+
+def _no_memory(error: Exception, status: int) -> int:
+    """Prints that memory does not hold a run, and returns the exit status; raises other errors."""
+    # torch has no error of its own for it.
+    if not isinstance(error, MemoryError) and "can't allocate memory" not in str(error):
+        raise error
+    return _failed("games, minibatch or hidden_size: more than memory holds", status)
 
 
 def _failed(text: str, status: int) -> int:

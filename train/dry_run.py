@@ -96,9 +96,12 @@ def plan_of(config: TrainConfig) -> Plan:
     """Measures and returns the plan of a run.
 
     Raises:
+        MemoryError: If its games are more than memory holds; RuntimeError: if its networks are.
         FloatingPointError: If it diverges within the first updates.
     """
     began = time.perf_counter()
+    # Whole and at once: so memory refuses what it would refuse the run.
+    new_learner(config)
     # Games enough to fill a minibatch, so that gradient steps have their true size.
     fills = math.ceil(config.minibatch / config.rules.players / config.rules.cards_dealt)
     games = min(config.games, max(GAMES, fills))

@@ -105,14 +105,16 @@ def train_step(learner: Learner) -> dict[str, float]:
     """
     config = learner.config
     began = time.perf_counter()
-    rollout = play_deals(
-        learner.games,
-        learner.network,
-        config.deals_per_update,
-        config.points_scale,
-        config.gae_lambda,
-        learner.dtype,
-    )
+    # What overflows is told by the check, in its one line.
+    with np.errstate(over="ignore", invalid="ignore"):
+        rollout = play_deals(
+            learner.games,
+            learner.network,
+            config.deals_per_update,
+            config.points_scale,
+            config.gae_lambda,
+            learner.dtype,
+        )
     check_rollout(rollout, largest_return(config.target, config.points_scale))
     left = max(0.0, 1 - learner.decisions / config.total_decisions)
     learning_rate = anneal(config.learning_rate, config.final_learning_rate, left)

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import dataclasses
 import logging
 import math
+import os
 import pickle
 import re
 from pathlib import Path
@@ -161,6 +163,23 @@ def test_a_folder_stands_for_its_newest_checkpoint(tmp_path: Path) -> None:
         "checkpoint-000000000040.safetensors",
         "checkpoint-000000000005.safetensors",
     ]
+
+
+def test_what_only_has_the_name_of_a_checkpoint_is_none(tmp_path: Path) -> None:
+    save_checkpoint(checkpoint_path(tmp_path, 5), tiny(5))
+    checkpoint_path(tmp_path, 6).mkdir()
+    os.mkfifo(checkpoint_path(tmp_path, 7))
+    checkpoint_path(tmp_path, 8).symlink_to("/dev/zero")
+    checkpoint_path(tmp_path, 9).symlink_to(checkpoint_path(tmp_path, 9))
+    for name in ("checkpoint-10.safetensors", "checkpoint-000000000011.safetensors.old"):
+        (tmp_path / name).write_bytes(b"")
+    assert load_checkpoint(tmp_path).decisions == 5
+    assert checkpoints_in(tmp_path) == [checkpoint_path(tmp_path, 5)]
+    # By number, beyond the digits that names usually have.
+    for decisions in (9 * 10**11, 10**12):
+        later = dataclasses.replace(tiny(), decisions=decisions)
+        save_checkpoint(checkpoint_path(tmp_path, decisions), later)
+    assert load_checkpoint(tmp_path).decisions == 10**12
 
 
 def test_one_that_is_not_whole_is_passed_over_and_named(

@@ -6,6 +6,7 @@ import shutil
 from pathlib import Path
 
 import pytest
+import torch
 
 import train.__main__
 import train.run
@@ -146,6 +147,49 @@ def test_a_name_that_another_process_takes_first_is_no_reason_not_to_train(
     monkeypatch.setattr(train.__main__, "free_folder", just_taken)
     assert main([str(config)]) == 0
     assert checkpoints_in(tmp_path / "runs" / "tiny-seed3-2")
+
+
+def test_a_link_to_nowhere_in_place_of_runs_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "runs").symlink_to("nowhere/at/all")
+    assert main([str(config_file(tmp_path))]) == 2
+    (line,) = capfd.readouterr().err.splitlines()
+    assert "runs" in line
+
+
+@pytest.mark.parametrize("dry", [[], ["--dry-run"]])
+def test_what_memory_does_not_hold_is_refused_in_one_line(
+    dry: list[str],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capfd: pytest.CaptureFixture[str],
+) -> None:
+    config = config_file(tmp_path)
+    assert start(config, tmp_path / "run", "--games", "1000000000000", *dry) == 2
+    (line,) = capfd.readouterr().err.splitlines()
+    assert "more than memory holds" in line
+
+    def too_large(*arguments: object) -> None:
+        torch.empty(2**60)
+
+    monkeypatch.setattr("train.ppo.PolicyValueNet", too_large)
+    assert start(config, tmp_path / "run", *dry) == 2
+    (line,) = capfd.readouterr().err.splitlines()
+    assert "more than memory holds" in line
+    assert not (tmp_path / "run").exists()
+
+
+def test_an_error_that_is_none_of_the_users_is_not_hidden(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def faulty(config: object) -> None:
+        raise RuntimeError("a fault")
+
+    monkeypatch.setattr(train.run, "new_learner", faulty)
+    with pytest.raises(RuntimeError, match="a fault"):
+        start(config_file(tmp_path), tmp_path / "run")
 
 
 # ---- a configuration that was edited while the run was stopped ----

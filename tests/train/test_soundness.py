@@ -174,6 +174,15 @@ def test_a_weight_spoilt_by_the_last_minibatch_is_seen_before_anything_is_writte
     assert main(["--resume", str(folder), "--stop-after", "600"]) == 0
 
 
+def test_points_so_small_that_returns_overflow_are_told_in_one_line(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    config = config_file(tmp_path, points_scale=1e-300)
+    assert start(config, tmp_path / "run") == 1
+    _, line = capsys.readouterr().err.splitlines()
+    assert "advantages hold" in line
+
+
 @pytest.mark.parametrize("name", [*TENSORS, "actor"])
 def test_a_run_that_meets_a_bad_number_stops_in_one_line_with_status_1(
     name: str,
