@@ -111,7 +111,7 @@ class Rules:
 
 
 def skunk_level(loser_score: Any, target: int, triple_skunk: int) -> Any:
-    """Returns `Rules.skunk_level`, for arrays here and compiled for one score in rewards.py."""
+    """Returns `Rules.skunk_level`, for arrays here and compiled for one score in episode.py."""
     skunk = 1 * (loser_score < target - 30)
     double = 1 * (loser_score < target - 60)
     triple = triple_skunk * (loser_score < target - 90)

@@ -226,9 +226,11 @@ OTHERS = {
         "    gained -= source == HIS_HEELS\n",
     ),
     "on hole 91 one is skunked": Fault(
-        28, "rules.py", "(score < self.target - 30)", "(score <= self.target - 30)"
+        28, "rules.py", "(loser_score < target - 30)", "(loser_score <= target - 30)"
     ),
-    "triple skunks are always on": Fault(28, "rules.py", "if self.triple_skunk:", "if True:"),
+    "triple skunks are always on": Fault(
+        28, "rules.py", "triple = triple_skunk * (", "triple = 1 * ("
+    ),
     "a skunk scores two": Fault(29, "rules.py", '"acc": (2, 3, 3, 3)', '"acc": (2, 2, 2, 2)'),
     "every game is to 121": Fault(
         30,
