@@ -290,8 +290,8 @@ def _keep(learner: Learner, folder: Path) -> None:
     """
     newest = checkpoint_path(folder, learner.decisions)
     save_checkpoint(newest, save(learner))
-    kept = [path for path in checkpoints_in(folder) if path <= newest]
-    kept = kept[: learner.config.keep_checkpoints]
-    for path in checkpoints_in(folder):
+    paths = checkpoints_in(folder)
+    kept = paths[paths.index(newest) :][: learner.config.keep_checkpoints]
+    for path in paths:
         if path not in kept:
             path.unlink()

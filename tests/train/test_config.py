@@ -45,7 +45,7 @@ IMPOSSIBLE: dict[str, list[Any]] = {
     "evaluate_every": [-1],
     "evaluate_games": [0, 7, -2],
     "final_games": [-2, 33],
-    "opponents": [["exprt"], ["random", ""]],
+    "opponents": [["exprt"], ["random", ""], ["random", "random"]],
     "evaluation_mode": ["argmax", ""],
 }
 POSSIBLE: dict[str, list[Any]] = {

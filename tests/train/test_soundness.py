@@ -148,7 +148,7 @@ def breaks_weights(value: float) -> Callable[[Learner], dict[str, float]]:
     return spoilt
 
 
-@pytest.mark.parametrize("value", BAD)
+@pytest.mark.parametrize("value", [math.nan, -1e30])
 def test_a_weight_spoilt_by_the_last_minibatch_is_seen_before_anything_is_written(
     value: float,
     tmp_path: Path,
@@ -183,7 +183,7 @@ def test_points_so_small_that_returns_overflow_are_told_in_one_line(
     assert "advantages hold" in line
 
 
-@pytest.mark.parametrize("name", [*TENSORS, "actor"])
+@pytest.mark.parametrize("name", ["features", "values", "actor"])
 def test_a_run_that_meets_a_bad_number_stops_in_one_line_with_status_1(
     name: str,
     tmp_path: Path,
