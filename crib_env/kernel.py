@@ -36,6 +36,7 @@ COMPILED = not config.DISABLE_JIT
 _CACHE_NAME = "crib_env-kernels-"
 _NO_KERNELS = (
     "__init__.py",
+    "__main__.py",
     "batch.py",
     "env.py",
     "explain.py",
