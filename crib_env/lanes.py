@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, fields
+from dataclasses import asdict, fields, replace
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
@@ -135,10 +135,11 @@ class Lanes:
             seeds: (M,) the seed of the lane to begin, or None for the next game of the present one.
             position: Where to begin.
         """
-        for lane, seed in zip(lanes, seeds or (), strict=bool(seeds)):
-            if seed is not None:
-                self.games.records["seed"][lane] = seed_words([seed])[0]
-                self.games.records["game_number"][lane] = -1
+        if seeds is not None:
+            for lane, seed in zip(lanes, seeds, strict=True):
+                if seed is not None:
+                    self.games.records["seed"][lane] = seed_words([seed])[0]
+                    self.games.records["game_number"][lane] = -1
         self.begun[lanes] = True
         begin_all(self.game_view, self.episode_view, lanes, AGENT, self._shares, self._bots)
         if position is not None:
@@ -158,7 +159,7 @@ class Lanes:
         drawn = self.episodes["start"][lane] == Start.PLAY
         if drawn and position.dealer not in (None, dealer):
             scores = scores[::-1]
-        return Position(**{**vars(position), "scores": scores})
+        return replace(position, scores=scores)
 
     def reset(
         self,
