@@ -45,7 +45,7 @@ from crib_env.records import (
     seed_words,
 )
 from crib_env.redeal import NO_SEAT
-from crib_env.rules import Rules
+from crib_env.rules import RulesLike, rules_of
 
 Array = npt.NDArray[Any]
 
@@ -76,7 +76,7 @@ class Games:
     def __init__(
         self,
         n: int,
-        rules: Rules | None = None,
+        rules: RulesLike = None,
         seed: int | Sequence[int] | npt.NDArray[np.uint64] = 0,
         first_dealer: FirstDealer = "alternate",
         one_deal: bool = False,
@@ -85,12 +85,10 @@ class Games:
         whole = isinstance(n, (int, np.integer)) and n is not True  # type: ignore[redundant-expr]  # of users
         if not whole or n < 1:
             raise ValueError(f"n={n!r}: allowed is a whole number of lanes, 1 or more")
-        if not (rules is None or isinstance(rules, Rules)):
-            raise ValueError(f"rules={rules!r}: allowed is a crib_env.Rules")
         if not isinstance(one_deal, (bool, np.bool_)):
             raise ValueError(f"one_deal={one_deal!r}: allowed are True and False")
         n = int(n)
-        self.rules = rules or Rules()
+        self.rules = rules_of(rules)
         self.records = new_records(n, self.rules)
         self.records["first_dealer"] = first_dealer_code(first_dealer, self.rules)
         self.records["one_deal"] = one_deal

@@ -23,11 +23,18 @@ from crib_env.cards import (
     pips_of_rank,
     rank_of,
 )
-from crib_env.game import DISCARD, Game, apply, legal, luck_of
+from crib_env.game import DISCARD, Game, apply, legal, luck_of, side_of
 from crib_env.kernel import bit_count, kernel, lowest_bit
 from crib_env.observation import unseen_by
-from crib_env.scoring import POINTS_OF_FIVE, kept_score, pegging_score, ranks_index, reply_score
-from crib_env.tables import CRIB_SCALE, OTHER_CRIB, OWN_CRIB
+from crib_env.scoring import (
+    POINTS_OF_FIVE,
+    POINTS_OF_FOUR,
+    kept_score,
+    pegging_score,
+    ranks_index,
+    reply_score,
+)
+from crib_env.tables import CRIB_SCALE, CRIBS
 
 Array = np.ndarray[Any, np.dtype[Any]]
 
@@ -61,12 +68,7 @@ def bot_action(bot: int, game: Game) -> int:
     if bot == RANDOM:
         return random_card(legal(game, player), luck_of(game, player)[0])
     if game.phase == DISCARD:
-        thrown = int(game.discards[player])
-        if bot == GREEDY:
-            pair = greedy_discard(int(game.hands[player]), thrown)
-        else:
-            pair = expert_discard(int(game.hands[player]), thrown, player == game.dealer)
-        return lowest_bit(pair & ~thrown)
+        return lowest_bit(discard_of(bot, game, player) & ~int(game.discards[player]))
     if bot == GREEDY:
         return greedy_play(game, player)
     return expert_play(game, player)
@@ -82,11 +84,7 @@ def bot_move(bot: int, game: Game) -> None:
         apply(game, bot_action(bot, game))
         return
     player = int(game.turn)
-    hand, thrown = int(game.hands[player]), int(game.discards[player])
-    if bot == GREEDY:
-        rest = greedy_discard(hand, thrown) & ~thrown
-    else:
-        rest = expert_discard(hand, thrown, player == game.dealer) & ~thrown
+    rest = discard_of(bot, game, player) & ~int(game.discards[player])
     while rest:
         apply(game, lowest_bit(rest))
         rest &= rest - 1
@@ -110,115 +108,141 @@ def random_card(cards: int, luck: int) -> int:
 
 
 @kernel
-def greedy_discard(hand: int, thrown: int) -> int:
-    """Returns the pair to throw so that the four kept score most among themselves before the cut.
+def first_throw(cards: int, size: int) -> int:
+    """Returns the first set of *size* cards, 1 or 2, of a set: the lowest."""
+    first = cards & -cards
+    if size == 1:
+        return first
+    rest = cards ^ first
+    return first | (rest & -rest)
 
-    Ties: the pair that comes first in card order, lowest cards first.
+
+@kernel
+def next_throw(cards: int, throw: int) -> int:
+    """Returns the set of as many cards that follows *throw* in card order, 0 after the last."""
+    low = throw & -throw
+    high = throw ^ low
+    # The higher card moves on; after its last place, the lower does, with the next above it.
+    above = cards & ~(2 * (high if high else low) - 1)
+    if above:
+        return (low if high else 0) | (above & -above)
+    if high == 0:
+        return 0
+    above = cards & ~(2 * low - 1)
+    low = above & -above
+    above ^= low
+    return low | (above & -above) if above else 0
+
+
+@kernel
+def greedy_discard(hand: int, thrown: int, size: int) -> int:
+    """Returns the cards to throw so that those kept score most among themselves before the cut.
+
+    Ties: the throw that comes first in card order, lowest cards first.
 
     Args:
         hand: The cards held now.
-        thrown: The cards thrown before in this deal, which belong to the pair.
+        thrown: The cards thrown before in this deal, which belong to the throw.
+        size: How many cards a throw has, 1 or 2.
     """
     cards = hand | thrown
     best = -1
-    best_pair = 0
-    firsts = cards
-    while firsts:
-        first = firsts & -firsts
-        firsts ^= first
-        seconds = firsts
-        while seconds:
-            second = seconds & -seconds
-            seconds ^= second
-            pair = first | second
-            if thrown & ~pair:
-                continue
-            points = kept_score(cards ^ pair)
+    best_throw = 0
+    throw = first_throw(cards, size)
+    while throw:
+        if thrown & ~throw == 0:
+            points = kept_score(cards ^ throw)
             if points > best:
                 best = points
-                best_pair = pair
-    return best_pair
+                best_throw = throw
+        throw = next_throw(cards, throw)
+    return best_throw
 
 
 @kernel
-def expert_discard(hand: int, thrown: int, is_dealer: bool) -> int:
-    """Returns the pair to throw that leaves the most points, in expectation over the 46 starters.
+def expected_discard(hand: int, thrown: int, size: int, crib_table: Array, sign: int) -> int:
+    """Returns the throw that leaves the most points, in expectation over the starters.
 
-    The hand's points are exact, the crib's are those of the pair in the table of one's own or of
-    the other's crib. Whole numbers throughout, so that ties are ties on every machine.
-    Ties: the pair that comes first in card order, lowest cards first.
-
-    Args:
-        hand: The cards held now.
-        thrown: The cards thrown before in this deal, which belong to the pair.
-        is_dealer: Whose crib it is.
-    """
-    if is_dealer:
-        return expected_discard(hand, thrown, OWN_CRIB, 1)
-    return expected_discard(hand, thrown, OTHER_CRIB, -1)
-
-
-@kernel
-def expected_discard(hand: int, thrown: int, crib_table: Array, sign: int) -> int:
-    """Returns the pair to throw by exact expected hand plus *sign* times the table's crib.
+    The hand's points are exact, the crib's are those of the table. Whole numbers throughout, so
+    that ties are ties on every machine. Ties: the throw that comes first in card order, lowest
+    cards first.
 
     Args:
         hand: The cards held now.
-        thrown: The cards thrown before in this deal, which belong to the pair.
-        crib_table: Expected crib by the ranks thrown, (13, 13) int64, in 1/CRIB_SCALE points.
-        sign: 1 for one's own crib, -1 for the other's.
+        thrown: The cards thrown before in this deal, which belong to the throw.
+        size: How many cards a throw has, 1 or 2.
+        crib_table: Expected crib by the ranks thrown, (13, 13) int64, in 1/CRIB_SCALE points; a
+            throw of one card stands on the diagonal.
+        sign: 1 for the crib of one's own side, -1 for another's.
     """
     cards = hand | thrown
     best = -(1 << 60)
-    best_pair = 0
-    firsts = cards
-    while firsts:
-        first = firsts & -firsts
-        firsts ^= first
-        seconds = firsts
-        while seconds:
-            second = seconds & -seconds
-            seconds ^= second
-            pair = first | second
-            if thrown & ~pair:
-                continue
-            value = throw_value(cards, pair, crib_table, sign)
+    best_throw = 0
+    throw = first_throw(cards, size)
+    while throw:
+        if thrown & ~throw == 0:
+            value = throw_value(cards, throw, crib_table, sign)
             if value > best:
                 best = value
-                best_pair = pair
-    return best_pair
+                best_throw = throw
+        throw = next_throw(cards, throw)
+    return best_throw
 
 
 @kernel
-def throw_value(cards: int, pair: int, crib_table: Array, sign: int) -> int:
-    """Returns what throwing *pair* leaves: the exact expected hand plus *sign* times the crib.
+def discard_of(bot: int, game: Game, player: int) -> int:
+    """Returns what greedy or expert throws in all, cards thrown before included."""
+    hand, thrown = int(game.hands[player]), int(game.discards[player])
+    size = int(game.num_discards)
+    if bot == GREEDY:
+        return greedy_discard(hand, thrown, size)
+    own = side_of(game, player) == side_of(game, game.dealer)
+    table = crib_table_of(int(game.players), int(game.cards_dealt), own)
+    return expected_discard(hand, thrown, size, table, 1 if own else -1)
 
-    In whole numbers: points times CRIB_SCALE times the number of starters, which is 46.
+
+@kernel
+def crib_table_of(players: int, cards_dealt: int, own: bool) -> Array:
+    """Returns the expected cribs of a variant, (13, 13) int64, one's own side's or another's."""
+    variant = players - 1
+    if players == 2 and cards_dealt == 6:
+        variant = 0
+    return CRIBS[variant, 0 if own else 1]
+
+
+@kernel
+def throw_value(cards: int, throw: int, crib_table: Array, sign: int) -> int:
+    """Returns what a throw leaves: the exact expected hand plus *sign* times the crib.
+
+    In whole numbers: points times CRIB_SCALE times the number of starters, 46 or 47.
 
     Args:
-        cards: The six cards dealt, as a set.
-        pair: The two of them that are thrown.
-        crib_table: Expected crib by the ranks thrown, (13, 13) int64, in 1/CRIB_SCALE points.
-        sign: 1 for one's own crib, -1 for the other's.
+        cards: The cards dealt, as a set.
+        throw: The one or two of them that are thrown.
+        crib_table: See `expected_discard`.
+        sign: 1 for the crib of one's own side, -1 for another's.
     """
     unseen = ((1 << NUM_CARDS) - 1) & ~cards
-    low = rank_of(lowest_bit(pair))
-    high = rank_of(lowest_bit(pair & (pair - 1)))
+    low = rank_of(lowest_bit(throw))
+    rest = throw & (throw - 1)
+    high = rank_of(lowest_bit(rest)) if rest else low
     crib = sign * int(crib_table[low, high])
-    return CRIB_SCALE * starter_total(cards ^ pair, unseen) + bit_count(unseen) * crib
+    return CRIB_SCALE * starter_total(cards ^ throw, unseen) + bit_count(unseen) * crib
 
 
 @kernel
 def starter_total(kept: int, unseen: int) -> int:
-    """Returns the points of four kept cards in the show, summed over every starter of *unseen*."""
+    """Returns the points of three or four kept cards, summed over every starter of *unseen*."""
+    size = bit_count(kept)
     index = ranks_index(kept) * NUM_RANKS
     total = 0
     for rank in range(NUM_RANKS):
-        total += bit_count(unseen & CARDS_OF_RANK[rank]) * int(POINTS_OF_FIVE[index + rank])
+        points = POINTS_OF_FIVE[index + rank] if size == 4 else POINTS_OF_FOUR[index + rank]
+        total += bit_count(unseen & CARDS_OF_RANK[rank]) * int(points)
     for suit in range(NUM_SUITS):
         in_suit = bit_count(unseen & CARDS_OF_SUIT[suit])
         if kept & CARDS_OF_SUIT[suit] == kept:
-            total += 4 * bit_count(unseen) + in_suit
+            total += size * bit_count(unseen) + in_suit
         if kept & bit_of(4 * JACK + suit):
             total += in_suit
     return total
@@ -246,14 +270,17 @@ def expert_play(game: Game, player: int) -> int:
 
     Any set of unseen cards is alike likely to be the other's hand; one who has said go does not
     reply. In whole numbers: points times the number of such hands. Ties: the highest card.
-    With three or four players the reply is that of the next seat that still holds cards.
+    With three or four players the reply is that of the next seat that still holds cards; a
+    partner's counts for one's own side.
     """
     other = player
     held = 0
+    sign = -1
     for _ in range(game.players - 1):
         other = other + 1 if other + 1 < game.players else 0
         if game.held[other] and not (game.gone >> other) & 1:
             held = int(game.held[other])
+            sign = 1 if side_of(game, other) == side_of(game, player) else -1
             break
     unseen = unseen_by(game, player)
     hands = CHOOSE[bit_count(unseen), held]
@@ -272,7 +299,7 @@ def expert_play(game: Game, player: int) -> int:
             count = game.count + pips_of_rank(last_rank)
             value = pegging_score(pile, size, count) * hands
             if held:
-                value -= best_reply_total(pile, size, count, unseen, held)
+                value += sign * best_reply_total(pile, size, count, unseen, held)
         if value >= best:
             best = value
             best_card = card

@@ -15,15 +15,15 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from crib_env.bots import throw_value
+from crib_env.bots import crib_table_of, first_throw, next_throw, throw_value
 from crib_env.cards import NUM_CARDS, rank_of
-from crib_env.game import DISCARD, Game, legal
+from crib_env.game import DISCARD, Game, legal, side_of
 from crib_env.kernel import as_records, kernel, lowest_bit
 from crib_env.observation import Field, fields_in_order, observation_size, recall
 from crib_env.records import new_records
 from crib_env.rules import Rules
 from crib_env.scoring import reply_score
-from crib_env.tables import CRIB_SCALE, OTHER_CRIB, OWN_CRIB
+from crib_env.tables import CRIB_SCALE
 
 Array = npt.NDArray[Any]
 
@@ -123,27 +123,20 @@ def write_throws(game: Game, out: Array) -> None:
     thrown = int(game.discards[0])
     legal_cards = legal(game, 0)
     cards = legal_cards | thrown
-    span = float(MOST_THROW - LEAST_THROW)
-    firsts = cards if legal_cards else 0
-    while firsts:
-        first = lowest_bit(firsts)
-        firsts &= firsts - 1
-        seconds = firsts
-        while seconds:
-            second = lowest_bit(seconds)
-            seconds &= seconds - 1
-            pair = (1 << first) | (1 << second)
-            if thrown & ~pair:
-                continue
-            if game.dealer == 0:
-                value = throw_value(cards, pair, OWN_CRIB, 1)
-            else:
-                value = throw_value(cards, pair, OTHER_CRIB, -1)
-            scaled = (value / (CRIB_SCALE * NUM_STARTERS) - LEAST_THROW) / span
-            if (legal_cards >> first) & 1:
-                out[first] = max(out[first], scaled)
-            if (legal_cards >> second) & 1:
-                out[second] = max(out[second], scaled)
+    own = side_of(game, game.dealer) == 0
+    table = crib_table_of(int(game.players), int(game.cards_dealt), own)
+    span = float(MOST_THROW - LEAST_THROW) * CRIB_SCALE * (NUM_CARDS - int(game.cards_dealt))
+    least = float(LEAST_THROW) * CRIB_SCALE * (NUM_CARDS - int(game.cards_dealt))
+    throw = first_throw(cards, int(game.num_discards)) if legal_cards else 0
+    while throw:
+        if thrown & ~throw == 0:
+            scaled = (throw_value(cards, throw, table, 1 if own else -1) - least) / span
+            rest = throw & legal_cards
+            while rest:
+                card = lowest_bit(rest)
+                rest &= rest - 1
+                out[card] = max(out[card], scaled)
+        throw = next_throw(cards, throw)
 
 
 @kernel

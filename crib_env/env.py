@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import copy
 import operator
-from collections.abc import Mapping
 from typing import Any, Literal, TypeAlias
 
 import gymnasium
@@ -31,7 +30,7 @@ from crib_env.options import (
     ShapingName,
 )
 from crib_env.render.table_view import RENDER_MODES, TableView
-from crib_env.rules import Rules
+from crib_env.rules import RulesLike
 
 Observation: TypeAlias = npt.NDArray[np.uint8] | dict[str, npt.NDArray[Any]]
 Step: TypeAlias = tuple[Observation, float, bool, bool, dict[str, Any]]
@@ -160,7 +159,7 @@ class CribbageEnv(LanesOwner, gymnasium.Env[Observation, np.int64]):
         self,
         opponent: Opponent | Pool = "expert",
         reward: RewardName = "win",
-        rules: Rules | Mapping[str, Any] | None = None,
+        rules: RulesLike = None,
         first_dealer: FirstDealerName = "alternate",
         illegal: Literal["forfeit", "raise"] = "forfeit",
         observation: Literal["vector", "dict"] = "vector",
@@ -444,7 +443,7 @@ class CribbageDealEnv(CribbageEnv):
         self,
         opponent: Opponent | Pool = "expert",
         reward: Literal["points", "win_probability"] = "points",
-        rules: Rules | Mapping[str, Any] | None = None,
+        rules: RulesLike = None,
         first_dealer: FirstDealerName = "alternate",
         illegal: Literal["forfeit", "raise"] = "forfeit",
         observation: Literal["vector", "dict"] = "vector",

@@ -60,10 +60,10 @@ EPISODE = np.dtype(
         # The options, copied here so that lanes are alike whoever runs them.
         ("gamma", np.float64),
         ("match_points", np.int16, (4,)),  # by skunk level
-        ("scores", np.int16, (2,)),  # under Start.GIVEN: the agent's and the others'
-        ("lead", np.int16),
+        ("lead", np.int16),  # on all other sides, summed
         ("worst_lead", np.int16),  # what a forfeit brings the lead to
         ("member", np.int16),  # which opponent of the pool
+        ("scores", np.int8, (4,)),  # under Start.GIVEN: the agent's, then those at its left
         ("reward", np.int8),
         ("shaping", np.int8),
         ("start", np.int8),
@@ -82,10 +82,10 @@ class Episode(Protocol):
     potential: float
     gamma: float
     match_points: Any
-    scores: Any
     lead: int
     worst_lead: int
     member: int
+    scores: Any
     reward: int
     shaping: int
     start: int
@@ -111,7 +111,7 @@ def draw_scores(game: Game, episode: Episode, player: int) -> None:
     own = side_of(game, player)
     if episode.start == START_GIVEN:
         for side in range(game.sides):
-            game.scores[side] = episode.scores[0 if side == own else 1]
+            game.scores[side] = episode.scores[(side - own) % int(game.sides)]
         return
     target = int(game.target)
     draws = 0
@@ -133,14 +133,24 @@ def draw_scores(game: Game, episode: Episode, player: int) -> None:
 
 
 @kernel
-def lead_of(game: Game, player: int) -> int:
-    """Returns by how much *player*'s side leads the best of the others, in points."""
+def best_other(game: Game, player: int) -> int:
+    """Returns the best score of the sides that are not *player*'s."""
     own = side_of(game, player)
-    others = 0
+    best = 0
     for side in range(game.sides):
         if side != own:
-            others = max(others, int(game.scores[side]))
-    return int(game.scores[own]) - others
+            best = max(best, int(game.scores[side]))
+    return best
+
+
+@kernel
+def lead_of(game: Game, player: int) -> int:
+    """Returns by how much *player*'s side leads each of the others, summed, in points."""
+    own = side_of(game, player)
+    lead = 0
+    for side in range(game.sides):
+        lead += int(game.scores[own]) - int(game.scores[side])
+    return lead
 
 
 @kernel
@@ -167,7 +177,7 @@ def potential_of(game: Game, episode: Episode, player: int) -> float:
     if game.phase == OVER or episode.shaping == SHAPING_NONE:
         return 0.0
     if episode.shaping == SHAPING_POINTS:
-        return lead_of(game, player) / int(game.target)
+        return lead_of(game, player) / (int(game.target) * (int(game.sides) - 1))
     return 2.0 * win_probability_of(game, player) - 1.0
 
 
@@ -176,8 +186,12 @@ def set_out(game: Game, episode: Episode, player: int) -> None:
     """Marks the agent's first decision as where rewards are counted from. Changes *episode*."""
     episode.over = 0
     episode.lead = lead_of(game, player)
-    episode.worst_lead = game.scores[side_of(game, player)] - game.target
-    episode.win_probability = win_probability_of(game, player)
+    # The worst: one side pegs out, every other comes to within a point of it, and its own stands.
+    others = int(game.sides) - 1
+    own = int(game.scores[side_of(game, player)])
+    episode.worst_lead = others * (own - int(game.target)) + others - 1
+    if game.sides == 2:
+        episode.win_probability = win_probability_of(game, player)
     episode.potential = potential_of(game, episode, player)
 
 
@@ -191,11 +205,13 @@ def settle(game: Game, episode: Episode, player: int) -> float:
     reward = 0.0
     if episode.reward == POINTS:
         lead = lead_of(game, player)
-        reward = float(lead - episode.lead)
+        reward = (lead - episode.lead) / (int(game.sides) - 1)
         episode.lead = lead
     elif episode.reward == WIN:
         if over:
-            reward = 1.0 if game.winner == side_of(game, player) else -1.0
+            # What the losers pay is what the winner takes: half each, with three.
+            lost = -1.0 / (int(game.sides) - 1)
+            reward = 1.0 if game.winner == side_of(game, player) else lost
     elif episode.reward == MATCH_POINTS:
         if over:
             reward = float(match_points_of(game, episode, player))
@@ -214,25 +230,34 @@ def settle(game: Game, episode: Episode, player: int) -> float:
 
 @kernel
 def match_points_of(game: Game, episode: Episode, player: int) -> int:
-    """Returns the match points of a game that is won: the winner's, negative for a loser (R29)."""
-    loser = MAX_TARGET
+    """Returns the match points of a game that is won (R29): a loser pays by its own skunk level.
+
+    The winner takes what all losers pay.
+    """
+    own = side_of(game, player)
+    total = 0
     for side in range(game.sides):
-        loser = min(loser, int(game.scores[side]))
-    points = int(episode.match_points[level_of(loser, int(game.target), int(episode.triple_skunk))])
-    return points if game.winner == side_of(game, player) else -points
+        if side != game.winner:
+            level = level_of(int(game.scores[side]), int(game.target), int(episode.triple_skunk))
+            points = int(episode.match_points[level])
+            if side == own:
+                return -points
+            total += points
+    return total
 
 
 @kernel
-def forfeit(episode: Episode) -> float:
+def forfeit(game: Game, episode: Episode) -> float:
     """Returns the reward that brings an episode's total to the worst result of its scheme.
 
     Changes *episode*, which is over.
     """
     episode.over = ENDED
+    others = int(game.sides) - 1
     if episode.reward == POINTS:
-        return float(episode.worst_lead - episode.lead)
+        return (episode.worst_lead - episode.lead) / others
     if episode.reward == WIN:
-        return -1.0 - episode.potential
+        return -1.0 / others - episode.potential
     if episode.reward == MATCH_POINTS:
         return -float(episode.match_points[3 if episode.triple_skunk else 2])
     return -2.0 * episode.win_probability

@@ -15,7 +15,7 @@ from typing import NamedTuple, TypeAlias
 from crib_env.cards import JACK, NUM_CARDS, card_text, cards_text, parse_cards
 from crib_env.scoring import FIFTEEN, THIRTY_ONE
 
-HAND_SIZE = 4
+HAND_SIZES = (3, 4)
 
 
 class Kind(StrEnum):
@@ -81,8 +81,10 @@ def explain(hand: Cards, starter: str | int, is_crib: bool = False) -> list[Part
     """
     held = checked_cards(hand, "hand")
     turned = checked_cards(starter if isinstance(starter, str) else [starter], "starter")
-    if len(held) != HAND_SIZE:
-        raise ValueError(f"hand {cards_text(held)}: allowed are {HAND_SIZE} cards, not {len(held)}")
+    if len(held) not in HAND_SIZES:
+        raise ValueError(
+            f"hand {cards_text(held)}: allowed are 4 cards, or 3 of the five-card game"
+        )
     if len(turned) != 1:
         raise ValueError(f"starter {cards_text(turned)}: allowed is 1 card, not {len(turned)}")
     if turned[0] in held:
@@ -108,7 +110,7 @@ def explain(hand: Cards, starter: str | int, is_crib: bool = False) -> list[Part
             Part(Kind.RUN, run, len(run)) for run in product(*(by_rank[rank] for rank in ranks))
         ]
     flush = [card for card in cards if card % 4 == held[0] % 4]
-    if set(held) <= set(flush) and (len(flush) > HAND_SIZE or not is_crib):
+    if set(held) <= set(flush) and (len(flush) > len(held) or not is_crib):
         parts.append(Part(Kind.FLUSH, tuple(flush), len(flush)))
     parts += [
         Part(Kind.NOBS, (card,), 1)

@@ -27,6 +27,7 @@ from crib_env.cards import (
 )
 from crib_env.kernel import bit_count, kernel, lowest_bit
 from crib_env.luck import STREAM_CARDS, STREAM_CUT, STREAM_PLAYERS, mix, philox
+from crib_env.rules import FIVE_CARD_START
 from crib_env.scoring import THIRTY_ONE, hand_score, pegging_score
 
 MAX_PLAYERS = 4
@@ -214,7 +215,15 @@ def start_game(game: Game) -> None:
         if game.game_number == 0:
             game.first_cut = cut_for_deal(game, 0)
         game.dealer = (game.first_cut + game.game_number) % game.players
+    if is_five_card(game):
+        game.scores[side_of(game, left_of(game, game.dealer))] = FIVE_CARD_START
     deal(game)
+
+
+@kernel
+def is_five_card(game: Game) -> bool:
+    """Returns whether this is the five-card game of two, where the play has one count (R32)."""
+    return game.players == 2 and game.cards_dealt == 5
 
 
 @kernel
@@ -432,13 +441,14 @@ def pass_turn(game: Game, last: int) -> None:
         if game.phase == OVER:
             return
     clear_count(game)
-    # The next to the left of the last card who still holds cards leads.
-    player = last
-    for _ in range(game.players):
-        player = left_of(game, player)
-        if game.hands[player]:
-            game.turn = player
-            return
+    if not is_five_card(game):
+        # The next to the left of the last card who still holds cards leads.
+        player = last
+        for _ in range(game.players):
+            player = left_of(game, player)
+            if game.hands[player]:
+                game.turn = player
+                return
     show(game)
 
 

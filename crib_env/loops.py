@@ -16,9 +16,9 @@ from crib_env.episode import (
     ENDED,
     TWO_TO_32,
     Episode,
+    best_other,
     draw_scores,
     forfeit,
-    lead_of,
     set_out,
     settle,
 )
@@ -213,7 +213,7 @@ def step_one(
     game = games[0]
     turn, reward = step_lane(game, episodes[0], action, player, observation, mask)
     own = int(game.scores[side_of(game, player)])
-    return turn, reward, own, own - lead_of(game, player), int(game.dealer)
+    return turn, reward, own, best_other(game, player), int(game.dealer)
 
 
 @kernel
@@ -267,7 +267,7 @@ def refuse_all(
 ) -> None:
     """Forfeits the game of each of *lanes*, which stays as it is. Changes what `step_all` does."""
     for lane in lanes:
-        rewards[lane] = forfeit(episodes[lane])
+        rewards[lane] = forfeit(games[lane], episodes[lane])
         observe(games[lane], player, observations[lane])
         masks[lane, :] = 1
 
@@ -313,7 +313,7 @@ def scores_all(games: Array, player: int, facts: Array) -> None:
         game = games[lane]
         own = int(game.scores[side_of(game, player)])
         facts[lane, 0] = own
-        facts[lane, 1] = own - lead_of(game, player)
+        facts[lane, 1] = best_other(game, player)
         facts[lane, 2] = game.dealer == player
 
 

@@ -23,16 +23,24 @@ from crib_env.cards import ALL_CARDS, CARDS_OF_SUIT, NUM_CARDS, NUM_RANKS, NUM_S
 from crib_env.kernel import bit_count, kernel, lowest_bit
 from crib_env.luck import philox
 from crib_env.make_win_probability import make_win_probability
+from crib_env.rules import PRESETS, Rules
 from crib_env.scoring import fifteens, pairs, runs
-from crib_env.tables import CRIB_SCALE
+from crib_env.tables import CRIB_SCALE, CRIB_VARIANTS
 
 Array = npt.NDArray[Any]
 DATA = Path(__file__).parent / "data"
 
-DEALS = 20_000_000  # in each iteration, always the same: what moves is the throws, not the luck
-FINAL_DEALS = 200_000_000  # the rarest pair is thrown 31,556 times: a standard error below 0.02
+# Deals of each iteration, always the same (what moves is the throws, not the luck), and of the last
+# count, on others. Of six cards the rarest pair is thrown 31,556 times: a standard error below
+# 0.02. Single cards are not as rare.
+DEALS = {
+    "six_card": (20_000_000, 200_000_000),
+    "five_card": (10_000_000, 100_000_000),
+    "three_player": (5_000_000, 20_000_000),
+    "four_player": (5_000_000, 20_000_000),
+}
 SETTLED = 0.015  # points: no entry moves more between iterations
-MOST_ITERATIONS = 20
+MOST_ITERATIONS = 40
 
 
 @kernel
@@ -59,43 +67,69 @@ def fill_points(size: int, out: Array) -> None:
 
 @kernel
 def play_deals(
-    own: Array, other: Array, deals: int, seed: int, totals: Array, counts: Array
+    players: int,
+    cards_dealt: int,
+    cribs: Array,
+    deals: int,
+    seed: int,
+    totals: Array,
+    counts: Array,
 ) -> None:
-    """Deals to two players who throw by *own* and *other*, and adds up what the crib is worth.
+    """Deals to players who throw by *cribs*, and adds up what the crib is worth.
 
     What is thrown tells of the hand that it is thrown from: four and five go to the other's crib
     from hands that hold no three or six, and meet them there. So whole deals are played, not a pair
     with a pack that lacks nothing else.
 
     Args:
-        own: Expected crib by pair thrown to one's own crib, (13, 13) int64.
-        other: The same to the other's crib.
+        players: How many players; the first is the dealer, with four the third its partner.
+        cards_dealt: How many cards each is dealt.
+        cribs: Expected crib by cards thrown to that of one's own side and to another's,
+            (2, 13, 13) int64.
         deals: How many deals.
         seed: Their luck.
-        totals: (2, 13, 13) int64, by dealer and pone, then the ranks thrown, lower first: points
-            summed over the 40 cards that may be turned. Changed.
+        totals: (2, 13, 13) int64, by whose crib, then the ranks thrown, lower first: points summed
+            over the cards that may be turned. Changed.
         counts: (2, 13, 13) int64, how many were thrown. Changed.
     """
+    size = 2 if players == 2 else 1
+    throws = np.zeros(4, np.int64)
     for deal in range(deals):
         pack = ALL_CARDS
         drawn = 0
-        first = 0
-        for block in range(3):
+        hand = 0
+        crib = 0
+        seat = 0
+        block = 0
+        while seat < players or bit_count(crib) < 4:
             words = philox(deal, block, 0, seed, 0, 0)
+            block += 1
             for word in words:
+                if seat == players and bit_count(crib) == 4:
+                    break
                 card = bit_of(random_card(pack, word))
                 pack ^= card
+                if seat == players:
+                    crib |= card  # from the pack, with three players
+                    continue
+                hand |= card
                 drawn += 1
-                if drawn <= 6:
-                    first |= card
-        second = ALL_CARDS & ~pack & ~first
-        thrown = expected_discard(first, 0, own, 1), expected_discard(second, 0, other, -1)
-        points = crib_over_starters(thrown[0] | thrown[1], pack)
-        for role in range(2):
-            low = lowest_bit(thrown[role]) >> 2
-            high = lowest_bit(thrown[role] & (thrown[role] - 1)) >> 2
-            totals[role, low, high] += points
-            counts[role, low, high] += 1
+                if drawn == cards_dealt:
+                    own = seat % 2 == 0 and (players == 4 or seat == 0)
+                    sign = 1 if own else -1
+                    throws[seat] = expected_discard(hand, 0, size, cribs[0 if own else 1], sign)
+                    crib |= throws[seat]
+                    seat += 1
+                    hand = 0
+                    drawn = 0
+        points = crib_over_starters(crib, pack)
+        for player in range(players):
+            own = player % 2 == 0 and (players == 4 or player == 0)
+            low = lowest_bit(throws[player]) >> 2
+            rest = throws[player] & (throws[player] - 1)
+            high = lowest_bit(rest) >> 2 if rest else low
+            totals[0 if own else 1, low, high] += points
+            counts[0 if own else 1, low, high] += 1
 
 
 @kernel
@@ -109,48 +143,53 @@ def crib_over_starters(crib: int, pack: int) -> int:
     return total
 
 
-def crib_tables(own: Array, other: Array, deals: int, seed: int) -> tuple[Array, Array]:
-    """Returns expected cribs by pair thrown, own and other's, (13, 13) int64 in 1/CRIB_SCALE.
+def crib_tables(rules: Rules, cribs: Array, deals: int, seed: int) -> Array:
+    """Returns expected cribs by cards thrown, own and another's, (2, 13, 13) int64 in 1/CRIB_SCALE.
 
     Args:
-        own: The table by which the dealer throws.
-        other: The table by which pone throws.
+        rules: Of the variant.
+        cribs: The tables by which the players throw, of the same form.
         deals: How many deals are played.
         seed: Their luck.
     """
     totals = np.zeros((2, NUM_RANKS, NUM_RANKS), np.int64)
     counts = np.zeros((2, NUM_RANKS, NUM_RANKS), np.int64)
-    play_deals(own, other, deals, seed, totals, counts)
-    upper = np.triu_indices(NUM_RANKS)
-    print(f"{deals} deals, the rarest pair thrown {counts[:, *upper].min()} times", flush=True)
-    if counts[:, *upper].min() == 0:
-        raise RuntimeError(f"a pair is never thrown in {deals} deals: play more")
-    starters = NUM_CARDS - 12
-    below = np.tril_indices(NUM_RANKS, -1)
-    counts[:, *below] = 1  # pairs are entered lower rank first
-    tables = np.rint(CRIB_SCALE * totals / (counts * starters)).astype(np.int64)
-    own, other = (np.triu(table) + np.triu(table, 1).T for table in tables)
-    return own, other
+    play_deals(rules.players, rules.cards_dealt, cribs, deals, seed, totals, counts)
+    places = np.triu_indices(NUM_RANKS) if rules.num_discards == 2 else np.diag_indices(NUM_RANKS)
+    print(f"{deals} deals, the rarest thrown {counts[:, *places].min()} times", flush=True)
+    if counts[:, *places].min() == 0:
+        raise RuntimeError(f"a throw is never made in {deals} deals: play more")
+    starters = NUM_CARDS - rules.players * rules.cards_dealt - rules.crib_from_pack
+    tables = np.zeros_like(totals)
+    for side in range(2):
+        means = totals[side][places] / (counts[side][places] * starters)
+        tables[side][places] = np.rint(CRIB_SCALE * means).astype(np.int64)
+        # Pairs are entered lower rank first, and read either way.
+        tables[side] = np.triu(tables[side]) + np.triu(tables[side], 1).T
+    return tables
 
 
-def make_cribs() -> tuple[Array, Array]:
-    """Returns the expected own and other's crib, both players throwing by the tables themselves.
+def make_cribs(variant: str) -> Array:
+    """Returns the expected own and other cribs of a variant, all throwing by the tables themselves.
 
     Starts without knowledge of the crib and iterates until no entry moves by SETTLED points, then
     plays more deals, not seen before.
     """
-    own = np.zeros((NUM_RANKS, NUM_RANKS), np.int64)
-    other = np.zeros((NUM_RANKS, NUM_RANKS), np.int64)
+    rules = PRESETS[variant]
+    cribs = np.zeros((2, NUM_RANKS, NUM_RANKS), np.int64)
     for iteration in range(MOST_ITERATIONS):
-        before = own, other
-        own, other = crib_tables(own, other, DEALS, 1)
-        moved = max(abs(own - before[0]).max(), abs(other - before[1]).max()) / CRIB_SCALE
+        before = cribs
+        cribs = crib_tables(rules, cribs, DEALS[variant][0], 1)
+        if variant != "six_card":
+            # Throws of single cards answer each other to and fro: half a step at a time settles.
+            cribs = (before + cribs) // 2
+        moved = abs(cribs - before).max() / CRIB_SCALE
         print(f"iteration {iteration}: largest move {moved:.3f} points", flush=True)
         if moved < SETTLED:
             break
     else:
         raise RuntimeError(f"the tables have not settled in {MOST_ITERATIONS} iterations")
-    return crib_tables(own, other, FINAL_DEALS, 2)
+    return crib_tables(rules, cribs, DEALS[variant][1], 2)
 
 
 def make_hands() -> tuple[Array, Array]:
@@ -177,8 +216,7 @@ def main(arguments: list[str]) -> int:
         five, four = make_hands()
         save("hands", points_of_five=five, points_of_four=four)
     elif arguments == ["cribs"]:
-        own, other = make_cribs()
-        save("cribs", own=own.astype(np.int32), other=other.astype(np.int32))
+        save("cribs", **{name: make_cribs(name).astype(np.int32) for name in CRIB_VARIANTS})
     elif arguments == ["win_probability"]:
         save("win_probability", **make_win_probability())
     else:

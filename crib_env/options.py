@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, fields
+from collections.abc import Sequence
+from dataclasses import dataclass
 from numbers import Real
 from typing import Any, Literal, TypeAlias
 
@@ -14,7 +14,7 @@ from gymnasium import spaces
 from crib_env.episode import ENDED, EPISODE, Reward, Shaping, Start
 from crib_env.observation import observation_high
 from crib_env.opponents import Member, Opponent, Pool, pool_of
-from crib_env.rules import MATCH_POINTS, Rules
+from crib_env.rules import MATCH_POINTS, Rules, RulesLike, rules_of
 
 AGENT = 0
 OPPONENT = 1
@@ -50,7 +50,7 @@ class Options:
 
     opponent: Opponent | Pool = "expert"
     reward: str = "win"
-    rules: Rules | Mapping[str, Any] | None = None
+    rules: RulesLike = None
     first_dealer: str = "alternate"
     illegal: str = "forfeit"
     observation: str = "vector"
@@ -78,17 +78,7 @@ class Options:
             # A list or an array is no value of these, and may not even compare with one.
             if not (value is None or isinstance(value, str)) or value not in allowed:
                 raise ValueError(f"{name}={value!r}: allowed are {', '.join(map(repr, allowed))}")
-        rules = self.rules
-        if isinstance(rules, Mapping):  # as an environment's specification holds them in JSON
-            names = [field.name for field in fields(Rules)]
-            if not set(rules) <= set(names):
-                raise ValueError(f"rules={rules!r}: allowed are {', '.join(names)}")
-            rules = Rules(**rules)
-        if not (rules is None or isinstance(rules, Rules)):
-            raise ValueError(
-                f"rules={rules!r}: allowed is a crib_env.Rules, or a mapping of its fields"
-            )
-        object.__setattr__(self, "rules", rules or Rules())
+        object.__setattr__(self, "rules", rules_of(self.rules))
         object.__setattr__(self, "_members", pool_of(self.opponent))
         self._check_shaping()
         self._check_match_points()
@@ -107,7 +97,16 @@ class Options:
         return members
 
     def _check_shaping(self) -> None:
-        """Raises ValueError unless the shaping fits the reward."""
+        """Raises ValueError unless the shaping fits the reward, and both the rules."""
+        for name in ("reward", "shaping"):
+            if (
+                getattr(self, name) == "win_probability"
+                and not self.checked_rules.has_win_probability
+            ):
+                raise ValueError(
+                    f"{name}='win_probability': allowed with two players and six cards, whose "
+                    "table there is"
+                )
         if self.shaping is not None and self.reward != "win":
             raise ValueError(
                 f"shaping={self.shaping!r} with reward={self.reward!r}: allowed is reward='win'"
@@ -136,15 +135,17 @@ class Options:
             )
 
     def _check_scores(self) -> None:
-        """Raises ValueError unless the scores are drawn or a pair below the target."""
-        if isinstance(self.scores, str) and self.scores in STARTS:
+        """Raises ValueError unless the scores are drawn, or one a side below the target."""
+        rules = self.checked_rules
+        starts = STARTS if rules.has_win_probability else ("uniform",)
+        if (isinstance(self.scores, str) and self.scores in starts) or not self.one_deal:
             return
-        target = self.checked_rules.target
-        pair: Any = self.scores
-        if not (_are_whole(pair, 2) and all(0 <= score < target for score in pair)):
+        given: Any = self.scores
+        sides, most = rules.sides, rules.target - 1
+        if not (_are_whole(given, sides) and all(0 <= score <= most for score in given)):
             raise ValueError(
-                f"scores={pair!r}: allowed are {', '.join(map(repr, STARTS))}, and a pair of "
-                f"scores from 0 to {target - 1}, the agent's first"
+                f"scores={given!r}: allowed with these rules are {', '.join(map(repr, starts))}, "
+                f"and {sides} scores from 0 to {most}, the agent's first"
             )
 
     def episodes(self, n: int) -> npt.NDArray[Any]:
@@ -161,7 +162,7 @@ class Options:
             episodes["start"] = Start[self.scores.upper()]
         elif self.one_deal:
             episodes["start"] = Start.GIVEN
-            episodes["scores"] = self.scores
+            episodes["scores"][:, : len(self.scores)] = self.scores
         return episodes
 
     @property

@@ -52,24 +52,31 @@ def redeal_hidden(game: Game, player: int, key0: int, key1: int) -> None:
     draws = 0
     game.crib = 0
     # Hands first: what a go has ruled out concerns them alone, so every deal stays alike likely.
-    for seat in range(game.players):
-        if seat != player:
-            must_fit = game.phase == PLAY and seat == game.turn
+    # With one other seat the cards ruled out are left out of the draw; with more, that would favour
+    # some deals, so all hands are drawn again until nothing that is known rules them out.
+    apart = game.players > 2
+    fits = False
+    while not fits:
+        fits = True
+        rest = pack
+        for seat in range(game.players):
+            if seat == player:
+                continue
+            ruled_out = int(CARDS_UP_TO[game.lacks[seat]])
             hand = 0
-            while hand == 0:
-                for _ in range(game.held[seat]):
-                    allowed = pack & ~hand & ~CARDS_UP_TO[game.lacks[seat]]
-                    words = philox(
-                        draws, game.deal_number, game.game_number, STREAM_REDEAL, key0, key1
-                    )
-                    hand |= bit_of(random_card(allowed, words[0]))
-                    draws += 1
-                if game.held[seat] == 0:
-                    break
-                if must_fit and not hand & CARDS_UP_TO[THIRTY_ONE - game.count]:
-                    hand = 0
+            for _ in range(game.held[seat]):
+                allowed = rest & ~hand if apart else rest & ~hand & ~ruled_out
+                words = philox(draws, game.deal_number, game.game_number, STREAM_REDEAL, key0, key1)
+                hand |= bit_of(random_card(allowed, words[0]))
+                draws += 1
+            if hand & ruled_out:
+                fits = False
+            must_fit = game.phase == PLAY and seat == game.turn
+            if must_fit and not hand & CARDS_UP_TO[THIRTY_ONE - game.count]:
+                fits = False
             game.hands[seat] = hand
-            pack ^= hand
+            rest ^= hand
+    pack = rest
     for seat in range(game.players):
         if seat != player:
             thrown = 0

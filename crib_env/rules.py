@@ -5,12 +5,17 @@ The rule book itself is `game.py`; it reads these as fields of the record, never
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+from typing import Any, TypeAlias
 
 import numpy as np
 
 MAX_TARGET = 121
+FIVE_CARD_START = 3  # what pone of a five-card game's first deal starts with
+
+# How many cards a seat may be dealt, by the number of players.
+CARDS_DEALT = {2: (5, 6), 3: (5,), 4: (5,)}
 
 # Game points of a match for (win, skunk, double skunk, triple skunk), by the name of the scheme.
 MATCH_POINTS = {
@@ -23,32 +28,58 @@ MATCH_POINTS = {
 }
 
 
+def _check_int(name: str, value: Any, low: int, high: int, where: str = "") -> None:
+    """Raises ValueError unless *value* is a whole number from *low* to *high*."""
+    if (
+        isinstance(value, bool)
+        or not isinstance(value, (int, np.integer))
+        or not low <= value <= high
+    ):
+        allowed = f"{low}" if low == high else f"{low} to {high}"
+        raise ValueError(f"Rules.{name}={value!r}: allowed is {allowed}{where}")
+
+
 @dataclass(frozen=True)
 class Rules:
     """The rules of a game; the default is two players, six cards, to 121.
+
+    `PRESETS` has those that go by a name.
 
     Raises:
         ValueError: If a value is not among those allowed, naming the field, the value and those.
     """
 
     players: int = 2
-    """How many seats play: 2."""
+    """How many seats play: 2, 3, or 4 in partnership, those opposite together."""
     cards_dealt: int = 6
-    """How many cards each seat is dealt: 6."""
+    """How many cards each seat is dealt: 6 or, in the five-card game, 5 with two players; 5 with
+    more."""
     target: int = 121
-    """The score that wins the game: 1 to 121 (R30)."""
+    """The score that wins the game: 1 to 121, in the five-card game 4 to 121 (R30)."""
     triple_skunk: bool = False
     """Whether a loser 91 or more short of the target is skunked three times over."""
 
     def __post_init__(self) -> None:
         """Checks every field."""
-        _check_int("players", self.players, 2, 2)
-        _check_int("cards_dealt", self.cards_dealt, 6, 6)
-        _check_int("target", self.target, 1, MAX_TARGET)
+        _check_int("players", self.players, min(CARDS_DEALT), max(CARDS_DEALT))
+        dealt, where = CARDS_DEALT[self.players], f" with {self.players} players"
+        _check_int("cards_dealt", self.cards_dealt, dealt[0], dealt[-1], where)
+        least = FIVE_CARD_START + 1 if self.is_five_card else 1
+        _check_int("target", self.target, least, MAX_TARGET)
         if not isinstance(self.triple_skunk, bool):
             raise ValueError(
                 f"Rules.triple_skunk={self.triple_skunk!r}: allowed are True and False"
             )
+
+    @property
+    def is_five_card(self) -> bool:
+        """Whether this is the old game of two players and five cards: one count, and no restart."""
+        return self.players == 2 and self.cards_dealt == 5
+
+    @property
+    def has_win_probability(self) -> bool:
+        """Whether `tables.WIN_PROBABILITY` and `DEAL_STARTS` are of these rules."""
+        return self.players == 2 and not self.is_five_card
 
     @property
     def num_discards(self) -> int:
@@ -118,12 +149,34 @@ def skunk_level(loser_score: Any, target: int, triple_skunk: int) -> Any:
     return skunk + double + triple
 
 
-def _check_int(name: str, value: Any, low: int, high: int) -> None:
-    """Raises ValueError unless *value* is a whole number from *low* to *high*."""
-    if (
-        isinstance(value, bool)
-        or not isinstance(value, (int, np.integer))
-        or not low <= value <= high
-    ):
-        allowed = f"{low}" if low == high else f"{low} to {high}"
-        raise ValueError(f"Rules.{name}={value!r}: allowed is {allowed}")
+RulesLike: TypeAlias = Rules | str | Mapping[str, Any] | None
+
+# The variants that go by a name.
+PRESETS = {
+    "six_card": Rules(),
+    "short": Rules(target=61),
+    "five_card": Rules(cards_dealt=5, target=61),
+    "three_player": Rules(players=3, cards_dealt=5),
+    "four_player": Rules(players=4, cards_dealt=5),
+}
+
+
+def rules_of(rules: RulesLike) -> Rules:
+    """Returns rules however they are told: as such, by name, as a mapping of fields, or by default.
+
+    Raises:
+        ValueError: If there is no such name, or a field or value is not allowed.
+    """
+    if rules is None:
+        return Rules()
+    if isinstance(rules, Rules):
+        return rules
+    if isinstance(rules, str) and rules in PRESETS:
+        return PRESETS[rules]
+    if isinstance(rules, Mapping):
+        known = [field.name for field in fields(Rules)]
+        if not set(rules) <= set(known):
+            raise ValueError(f"rules={rules!r}: allowed are {', '.join(known)}")
+        return Rules(**rules)
+    named = ", ".join(map(repr, PRESETS))
+    raise ValueError(f"rules={rules!r}: allowed are a crib_env.Rules, {named}, a mapping of fields")

@@ -123,8 +123,11 @@ def hand_score(hand: int, starter: int, is_crib: bool) -> int:
 
 @kernel
 def kept_score(kept: int) -> int:
-    """Returns the points of four cards among themselves, before the cut: a flush of four counts."""
-    points = int(POINTS_OF_FOUR[ranks_index(kept)])
+    """Returns the points of the three or four cards kept among themselves, before the cut (R23)."""
+    if bit_count(kept) == 4:
+        points = int(POINTS_OF_FOUR[ranks_index(kept)])
+    else:
+        points = fifteens(kept) + pairs(kept) + runs(kept)
     suit = suit_of(lowest_bit(kept))
     if kept & ~CARDS_OF_SUIT[suit] == 0:
         points += bit_count(kept)

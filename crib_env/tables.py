@@ -14,13 +14,14 @@ import numpy as np
 
 _DATA = Path(__file__).parent / "data"
 
-# Expected points of the crib by the ranks thrown to it, (13, 13) int64, in thousandths of a point:
-# to one's own crib, and to the other's.
+# Expected points of the crib by the ranks thrown to it, in thousandths of a point: (4, 2, 13, 13)
+# int64 by variant (six cards, five cards, three players, four players), to the crib of one's own
+# side or another's, and the ranks. Where one card is thrown it stands on the diagonal.
 CRIB_SCALE = 1000
+CRIB_VARIANTS = ("six_card", "five_card", "three_player", "four_player")
 
 with np.load(_DATA / "cribs.npz") as _tables:
-    OWN_CRIB = _tables["own"].astype(np.int64)
-    OTHER_CRIB = _tables["other"].astype(np.int64)
+    CRIBS = np.stack([_tables[name] for name in CRIB_VARIANTS]).astype(np.int64)
 
 # How often the dealer wins a game to 121 between equal players (`expert`) from the start of its
 # deal, (121, 121) float64 by [dealer's score, pone's score]. A shorter game is the end of a long

@@ -32,7 +32,7 @@ from crib_env.options import (
     ShapingName,
 )
 from crib_env.records import lane_seeds
-from crib_env.rules import Rules
+from crib_env.rules import RulesLike
 
 Array = npt.NDArray[Any]
 Observations: TypeAlias = npt.NDArray[np.uint8] | dict[str, npt.NDArray[Any]]
@@ -93,7 +93,7 @@ class CribbageVectorEnv(LanesOwner, VectorEnv[Observations, npt.NDArray[np.int64
         num_envs: int = 1,
         opponent: Opponent | Pool = "expert",
         reward: RewardName = "win",
-        rules: Rules | Mapping[str, Any] | None = None,
+        rules: RulesLike = None,
         first_dealer: FirstDealerName = "alternate",
         illegal: Literal["forfeit", "raise"] = "forfeit",
         observation: Literal["vector", "dict"] = "vector",
@@ -423,7 +423,7 @@ class CribbageDealVectorEnv(CribbageVectorEnv):
         num_envs: int = 1,
         opponent: Opponent | Pool = "expert",
         reward: Literal["points", "win_probability"] = "points",
-        rules: Rules | Mapping[str, Any] | None = None,
+        rules: RulesLike = None,
         first_dealer: FirstDealerName = "alternate",
         illegal: Literal["forfeit", "raise"] = "forfeit",
         observation: Literal["vector", "dict"] = "vector",

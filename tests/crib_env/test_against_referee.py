@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from dataclasses import replace
 from itertools import product
 from typing import Any
 
@@ -10,10 +11,9 @@ import numpy as np
 import pytest
 
 from crib_env.batch import Games
-from crib_env.cards import card_text
+from crib_env.cards import card_text, cards_in
 from crib_env.game import Phase, Role, Source
-from crib_env.position import Position
-from crib_env.rules import Rules
+from crib_env.rules import PRESETS, Rules
 from tests.referee import Referee, score_hand
 from tests.tabletop import sets
 
@@ -22,15 +22,16 @@ QUICK = 1_500
 LANES = 500
 
 PHASES = {"discard": Phase.DISCARD, "play": Phase.PLAY, "over": Phase.OVER}
-# The order of Games.points: seat, source, role.
-POINTS = list(product((0, 1), ("heels", "pegging", "hand", "crib"), ("dealer", "pone")))
+SOURCES = ("heels", "pegging", "hand", "crib")
+
+SIX_CARD = Rules()
 
 Fields = tuple[Any, ...]
 
 
 def engine_fields(games: Games) -> list[Fields]:
     """Returns what the referee knows as well, of each lane."""
-    records = games.records
+    records, players = games.records, games.rules.players
     turn = np.where(games.over, -1, records["turn"])
     legal = np.where(games.over, 0, sets(games.action_masks()))
     columns = [
@@ -39,15 +40,15 @@ def engine_fields(games: Games) -> list[Fields]:
         records["winner"],
         records["dealer"],
         games.scores,
-        records["hands"][:, :2],
-        records["discards"][:, :2],
+        records["hands"][:, :players],
+        records["discards"][:, :players],
         records["starter"],
         records["count"],
         records["num_plays"],
         records["plays"],
         records["play_seats"],
         records["pile_size"],
-        records["held"][:, :2],
+        records["held"][:, :players],
         legal,
         games.points.reshape(len(games), -1),
     ]
@@ -79,32 +80,45 @@ def referee_fields(referee: Referee) -> Fields:
         len(referee.pile),
         [len(hand) for hand in referee.hands],
         bits(referee.legal()),
-        [referee.points.get(key, 0) for key in POINTS],
+        [
+            referee.points.get(key, 0)  # the order of Games.points
+            for key in product(range(referee.players), SOURCES, ("dealer", "pone"))
+        ],
     )
+
+
+def dealt(games: Games, lane: int) -> list[list[int]]:
+    """Returns the hands of a lane's new deal by seat."""
+    hands = games.records["hands"][lane]
+    return [list(cards_in(hands[seat])) for seat in range(games.rules.players)]
 
 
 def deal_from(referee: Referee, games: Games, lane: int) -> None:
     """Deals in the plain rule book what the engine has dealt in a lane."""
-    record = games.records[lane]
-    hands = [[card for card in range(52) if record["hands"][seat] >> card & 1] for seat in (0, 1)]
-    referee.deal(hands[referee.pone], hands[referee.dealer], int(record["starter"]))
+    record, hands = games.records[lane], dealt(games, lane)
+    left = referee.dealer + 1
+    cards: list[list[int] | int] = [hands[(left + step) % len(hands)] for step in range(len(hands))]
+    referee.deal(*cards, *cards_in(record["crib"]), int(record["starter"]))
 
 
-def started(number: int, seed: int, rng: random.Random) -> tuple[Games, list[Referee]]:
-    """Returns that many games in both, half of them started at 100 to 120."""
-    games = Games(number, seed=seed)
+def started(
+    number: int, seed: int, rng: random.Random, rules: Rules
+) -> tuple[Games, list[Referee]]:
+    """Returns that many games in both, half of them started within 21 points of the target."""
+    games = Games(number, rules, seed=seed)
     referees = []
     for lane in range(number):
-        scores = [0, 0]
         if lane % 2:
-            scores = [rng.randint(100, 120), rng.randint(100, 120)]
-            record = games.records[lane]
-            hands = [
-                [card for card in range(52) if record["hands"][seat] >> card & 1] for seat in (0, 1)
-            ]
-            dealer, starter = int(record["dealer"]), int(record["starter"])
-            games.set_position(lane, Position(dealer, scores, hands, (), starter))
-        referee = Referee(121, int(games.records["dealer"][lane]), list(scores))
+            least = max(0, rules.target - 21)
+            near = [rng.randint(least, rules.target - 1) for _ in range(rules.sides)]
+            games.records["scores"][lane, : rules.sides] = near
+        referee = Referee(
+            rules.target,
+            int(games.records["dealer"][lane]),
+            games.scores[lane].tolist(),
+            players=rules.players,
+            cards_dealt=rules.cards_dealt,
+        )
         deal_from(referee, games, lane)
         referees.append(referee)
     return games, referees
@@ -120,10 +134,10 @@ def compare(games: Games, referees: list[Referee], lanes: list[int], laid: list[
             raise AssertionError(f"engine and referee: {wrong}; {games.text(lane)}; laid {told}")
 
 
-def play(number: int, seed: int) -> int:
+def play(number: int, seed: int, rules: Rules = SIX_CARD) -> int:
     """Plays that many random games in both; returns how many actions were compared."""
     rng = random.Random(seed)
-    games, referees = started(number, seed, rng)
+    games, referees = started(number, seed, rng, rules)
     lanes = list(range(number))
     laid: list[list[int]] = [[] for _ in lanes]
     compare(games, referees, lanes, laid)
@@ -154,24 +168,25 @@ def test_ten_thousand_random_games_equal_the_plain_rule_book(part: int) -> None:
     assert play(LANES, seed=200 + part) > 30 * LANES
 
 
-def test_games_to_other_targets_equal_the_plain_rule_book() -> None:
-    rng = random.Random(300)
-    for target in (1, 2, 5, 31, 61, 100):
-        games = Games(20, Rules(target=target), seed=target)
-        referees = [Referee(target, int(record["dealer"])) for record in games.records]
-        for lane, referee in enumerate(referees):
-            deal_from(referee, games, lane)
-        lanes = list(range(20))
-        laid: list[list[int]] = [[] for _ in lanes]
-        while lanes:
-            actions = [rng.choice(sorted(referees[lane].legal())) for lane in lanes]
-            games.apply(actions, lanes)
-            for lane, action in zip(lanes, actions, strict=True):
-                referees[lane].act(action)
-                if referees[lane].needs_deal and referees[lane].phase != "over":
-                    deal_from(referees[lane], games, lane)
-            compare(games, referees, lanes, laid)
-            lanes = [lane for lane in lanes if referees[lane].phase != "over"]
+@pytest.mark.parametrize("name", PRESETS)
+def test_every_variant_equals_the_plain_rule_book_after_every_action(name: str) -> None:
+    assert play(300, seed=400, rules=PRESETS[name]) > 20 * 300
+
+
+@pytest.mark.torture
+@pytest.mark.parametrize("part", range(10))
+@pytest.mark.parametrize("name", PRESETS)
+def test_five_thousand_games_of_every_variant_equal_the_plain_rule_book(
+    name: str, part: int
+) -> None:
+    assert play(500, seed=401 + part, rules=PRESETS[name]) > 20 * 500
+
+
+@pytest.mark.parametrize("target", [1, 2, 5, 31, 61, 100])
+def test_games_to_other_targets_equal_the_plain_rule_book(target: int) -> None:
+    for rules in PRESETS.values():
+        if not (rules.is_five_card and target < 4):
+            play(20, seed=target, rules=replace(rules, target=target))
 
 
 def test_worth_totals_are_of_all_hands_and_cribs_whether_counted_or_not() -> None:
