@@ -15,7 +15,16 @@ import numpy.typing as npt
 
 from crib_env.bots import BOTS
 from crib_env.cards import NO_CARD, NUM_CARDS, card_text, cards_in, cards_text
-from crib_env.game import MAX_PLAYERS, OVER
+from crib_env.game import (
+    A_CARD,
+    A_GO,
+    CALL,
+    CLAIM,
+    CLAIM_ACTION,
+    MAX_PLAYERS,
+    NUM_CLAIMS,
+    OVER,
+)
 from crib_env.kernel import as_records
 from crib_env.loops import (
     OUTSIDE,
@@ -161,7 +170,7 @@ class Games:
 
     @property
     def points(self) -> npt.NDArray[np.int16]:
-        """Points pegged in this game by seat, `Source` and `Role`, (N, players, 4, 2) int16."""
+        """Points pegged in this game by seat, `Source` and `Role`, (N, players, 5, 2) int16."""
         return self.records["points"][:, : self.rules.players].copy()
 
     def _which(self, lanes: npt.ArrayLike | None) -> npt.NDArray[np.int64]:
@@ -276,7 +285,7 @@ class Games:
         """Applies one action of the seat to act in each lane.
 
         Args:
-            actions: (M,) ints, a card each.
+            actions: (M,) ints, one each: a card, or 52 + k to claim or call k.
             lanes: Which lanes, each at most once; by default all.
 
         Raises:
@@ -317,11 +326,16 @@ class Games:
         """
         game = self.records[lane]
         named = card_text(action) if 0 <= action < NUM_CARDS else "no card"
+        if NUM_CARDS <= action < self.num_actions:
+            named = f"{action - CLAIM_ACTION} points"
         if game["phase"] == OVER:
             allowed = "none, the game is over"
         else:
-            mask = self.action_masks(lanes=[lane])[0]
-            allowed = cards_text(np.flatnonzero(mask))
+            if game["phase"] in (CLAIM, CALL):
+                last = CLAIM_ACTION + NUM_CLAIMS - 1
+                allowed = f"{CLAIM_ACTION} to {last}, 0 to {NUM_CLAIMS - 1} points"
+            else:
+                allowed = cards_text(np.flatnonzero(self.action_masks(lanes=[lane])[0]))
             if player is not None and player != game["turn"]:
                 allowed = f"none, seat {game['turn']} is to act"
         where = f" in lane {lane}" if name_lane and len(self) > 1 else ""
@@ -380,19 +394,34 @@ class Games:
                 scratch.apply([action])
             except IllegalActionError as error:
                 raise ValueError(f"position: {error}") from None
+            scratch._claim_right()
             if scratch.records["deal_number"][0]:
                 raise ValueError("position: all cards are laid; the deal is over")
         self.records[lane] = scratch.records[0]
 
+    def _claim_right(self) -> None:
+        """Has lane 0 claim what each card and go is worth, up to the next card or the show."""
+        game = self.records[0]
+        while game["phase"] in (CLAIM, CALL) and game["counting"] in (A_CARD, A_GO):
+            said = int(game["true_points"]) if game["phase"] == CLAIM else 0
+            self.apply([CLAIM_ACTION + said], [0])
+
     def position(self, lane: int) -> Position:
         """Returns where a lane stands in its deal, every hand open, as `set_position` sets it.
 
+        With muggins, as if all had been claimed right in this deal: scores may be told that differ
+        from those at its beginning.
+
         Raises:
             ValueError: If the game is over: what it was before the last points is not told by it.
+                With muggins, also if a claim is under way, or if no scores at the deal's beginning
+                come to the present ones.
         """
         record = self.records[self._which([lane])[0]]
         if record["phase"] == OVER:
             raise ValueError(f"position of lane {lane}: the game is over")
+        if record["phase"] == CALL or record["counting"] in (A_CARD, A_GO) or record["shown"] > 1:
+            raise ValueError(f"position of lane {lane}: a claim is under way")
         seats = range(self.rules.players)
         laid = record["plays"][: record["num_plays"]].tolist()
         laid_by = record["play_seats"][: record["num_plays"]].tolist()
@@ -418,6 +447,8 @@ class Games:
         scratch = self.copy([lane])
         scratch.set_position(0, position)
         before = self.scores[lane] - scratch.scores[0]
+        if (before < 0).any():
+            raise ValueError(f"position of lane {lane}: less has been pegged than was laid")
         return replace(position, scores=tuple(before.tolist()))
 
     def reseed(

@@ -23,7 +23,18 @@ from crib_env.cards import (
     pips_of_rank,
     rank_of,
 )
-from crib_env.game import DISCARD, Game, apply, legal, luck_of, side_of
+from crib_env.game import (
+    CLAIM,
+    CLAIM_ACTION,
+    DISCARD,
+    NUM_CLAIMS,
+    Game,
+    apply,
+    is_claiming,
+    legal,
+    luck_of,
+    side_of,
+)
 from crib_env.kernel import bit_count, kernel, lowest_bit
 from crib_env.observation import unseen_by
 from crib_env.scoring import (
@@ -66,7 +77,9 @@ def bot_action(bot: int, game: Game) -> int:
     """Returns the card that a house player chooses for the player to act."""
     player = int(game.turn)
     if bot == RANDOM:
-        return random_card(legal(game, player), luck_of(game, player)[0])
+        return random_action(game, luck_of(game, player)[0])
+    if is_claiming(game):
+        return CLAIM_ACTION + number_said(bot, game)
     if game.phase == DISCARD:
         return lowest_bit(discard_of(bot, game, player) & ~int(game.discards[player]))
     if bot == GREEDY:
@@ -88,6 +101,23 @@ def bot_move(bot: int, game: Game) -> None:
     while rest:
         apply(game, lowest_bit(rest))
         rest &= rest - 1
+
+
+@kernel
+def random_action(game: Game, luck: int) -> int:
+    """Returns one of the legal actions, all alike likely; *luck* is 32 random bits."""
+    if is_claiming(game):
+        return CLAIM_ACTION + ((luck * NUM_CLAIMS) >> 32)
+    return random_card(legal(game, int(game.turn)), luck)
+
+
+@kernel
+def number_said(bot: int, game: Game) -> int:
+    """Returns what a house player that counts claims or calls: what is there, or was missed.
+
+    What is counted lies open to all: a seat that claims or calls may know both.
+    """
+    return int(game.true_points) if game.phase == CLAIM else int(game.missed)
 
 
 @kernel

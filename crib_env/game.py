@@ -25,9 +25,9 @@ from crib_env.cards import (
     pips_of,
     rank_of,
 )
-from crib_env.kernel import bit_count, kernel, lowest_bit
+from crib_env.kernel import apart, bit_count, kernel, lowest_bit
 from crib_env.luck import STREAM_CARDS, STREAM_CUT, STREAM_PLAYERS, mix, philox
-from crib_env.rules import FIVE_CARD_START
+from crib_env.rules import FIVE_CARD_START, MUGGINS_MODES
 from crib_env.scoring import THIRTY_ONE, hand_score, pegging_score
 
 MAX_PLAYERS = 4
@@ -36,20 +36,33 @@ HIS_HEELS_POINTS = 2
 
 
 class Phase(IntEnum):
-    """What the player to act is asked for."""
+    """What the player to act is asked for. CLAIM and CALL come with muggins only."""
 
     DISCARD = 0
     PLAY = 1
     OVER = 2
+    CLAIM = 3
+    CALL = 4
 
 
 class Source(IntEnum):
-    """What points were pegged for."""
+    """What points were pegged for; MUGGINS is what was called, and the excess of a claim."""
 
     HIS_HEELS = 0
     PEGGING = 1
     HAND = 2
     CRIB = 3
+    MUGGINS = 4
+
+
+class Counting(IntEnum):
+    """What a claim and its calls are about."""
+
+    NOTHING = 0
+    CARD = 1
+    GO = 2
+    HAND = 3
+    CRIB = 4
 
 
 class Role(IntEnum):
@@ -63,9 +76,19 @@ class Role(IntEnum):
 ALTERNATE = -1
 CUT = -2
 
+NUM_SOURCES = len(Source)
+
+# With muggins an action above those of cards claims or calls so many points, 0 to 31.
+CLAIM_ACTION = NUM_CARDS
+NUM_CLAIMS = 32
+
 DISCARD, PLAY, OVER = int(Phase.DISCARD), int(Phase.PLAY), int(Phase.OVER)
+CLAIM, CALL = int(Phase.CLAIM), int(Phase.CALL)
 HIS_HEELS, PEGGING = int(Source.HIS_HEELS), int(Source.PEGGING)
-HAND, CRIB = int(Source.HAND), int(Source.CRIB)
+HAND, CRIB, MUGGINS = int(Source.HAND), int(Source.CRIB), int(Source.MUGGINS)
+NOTHING, A_CARD, A_GO = int(Counting.NOTHING), int(Counting.CARD), int(Counting.GO)
+A_HAND, A_CRIB = int(Counting.HAND), int(Counting.CRIB)
+CLAIM_ALL = MUGGINS_MODES.index("full")
 
 RECORD = np.dtype(
     [
@@ -80,6 +103,8 @@ RECORD = np.dtype(
         ("cards_dealt", np.int8),
         ("num_discards", np.int8),
         ("crib_from_pack", np.int8),
+        ("muggins", np.int8),  # the place in MUGGINS_MODES
+        ("muggins_penalty", np.int8),
         ("target", np.int16),
         # The game.
         ("phase", np.int8),
@@ -87,7 +112,11 @@ RECORD = np.dtype(
         ("turn", np.int8),  # the seat to act
         ("winner", np.int8),  # the side that won, -1 before
         ("scores", np.int16, (MAX_PLAYERS,)),  # by side, at most the target
-        ("points", np.int16, (MAX_PLAYERS, 4, 2)),  # pegged in this game, by seat, Source and Role
+        (
+            "points",
+            np.int16,
+            (MAX_PLAYERS, NUM_SOURCES, 2),
+        ),  # pegged in this game, by seat, Source and Role
         # Points of hands kept and cribs thrown in this game, counted or not, by seat: its hands as
         # dealer, its hands as pone, its cribs.
         ("worth_totals", np.int16, (MAX_PLAYERS, 3)),
@@ -112,6 +141,14 @@ RECORD = np.dtype(
         ("count", np.int8),
         ("pile_size", np.int8),
         ("gone", np.int8),  # who said go in this count, a bit by seat
+        # What is counted and must be claimed; Counting.NOTHING and -1 at all other times.
+        ("counting", np.int8),
+        ("owner", np.int8),  # whose points these are
+        ("true_points", np.int8),
+        ("claimed", np.int8),  # -1 before
+        ("missed", np.int8),  # what is there still to call
+        ("called", np.int8, (MAX_PLAYERS,)),  # by seat, -1 before
+        ("shown", np.int8),  # how many hands, then the crib, lie open in the show
         # Under ALTERNATE: the seat that dealt the lane's first game.
         ("first_cut", np.int8),
         # Whether the game is a single deal: over after its crib, won or not. The fields fill whole
@@ -134,6 +171,8 @@ class Game(Protocol):
     cards_dealt: int
     num_discards: int
     crib_from_pack: int
+    muggins: int
+    muggins_penalty: int
     target: int
     phase: int
     dealer: int
@@ -157,6 +196,13 @@ class Game(Protocol):
     count: int
     pile_size: int
     gone: int
+    counting: int
+    owner: int
+    true_points: int
+    claimed: int
+    missed: int
+    called: Any
+    shown: int
     first_cut: int
     one_deal: int
 
@@ -176,8 +222,8 @@ def side_of(game: Game, player: int) -> int:
 
 @kernel
 def legal(game: Game, player: int) -> int:
-    """Returns the cards that *player* may choose now; none if it is not to act (R5, R9)."""
-    if game.phase == OVER or player != game.turn:
+    """Returns the cards that *player* may choose now; none if it is to choose none (R5, R9)."""
+    if game.phase >= OVER or player != game.turn:
         return 0
     if game.phase == DISCARD:
         return int(game.hands[player])
@@ -185,12 +231,32 @@ def legal(game: Game, player: int) -> int:
 
 
 @kernel
-def apply(game: Game, card: int) -> None:
-    """Does what the player to act chose. Changes *game*; the caller knows the card to be legal."""
+def is_claiming(game: Game) -> bool:
+    """Returns whether the player to act is to claim or call, which it may of any number."""
+    return game.phase > OVER
+
+
+@kernel
+def is_legal(game: Game, action: int) -> bool:
+    """Returns whether the player to act may choose an action, which may be any whole number."""
+    if is_claiming(game):
+        return CLAIM_ACTION <= action < CLAIM_ACTION + NUM_CLAIMS
+    if action < 0 or action >= NUM_CARDS:
+        return False
+    return bool((legal(game, int(game.turn)) >> action) & 1)
+
+
+@kernel
+def apply(game: Game, action: int) -> None:
+    """Does what the player to act chose. Changes *game*; the caller knows it to be legal."""
     if game.phase == DISCARD:
-        discard(game, card)
+        discard(game, action)
+    elif game.phase == PLAY:
+        play(game, action)
+    elif game.phase == CLAIM:
+        claim(game, action - CLAIM_ACTION)
     else:
-        play(game, card)
+        call(game, action - CLAIM_ACTION)
 
 
 @kernel
@@ -198,7 +264,7 @@ def start_game(game: Game) -> None:
     """Clears the board and deals the first deal of game `game_number`. Changes *game*."""
     for player in range(MAX_PLAYERS):
         game.scores[player] = 0
-        for source in range(4):
+        for source in range(NUM_SOURCES):
             game.points[player, source, 0] = 0
             game.points[player, source, 1] = 0
         for kind in range(3):
@@ -337,6 +403,8 @@ def clear_deal(game: Game) -> None:
         game.plays[index] = NO_CARD
         game.play_seats[index] = -1
     clear_count(game)
+    clear_claim(game)
+    game.shown = 0
     game.phase = DISCARD
     game.turn = left_of(game, game.dealer)
 
@@ -348,6 +416,18 @@ def clear_count(game: Game) -> None:
     game.pile = 0
     game.pile_size = 0
     game.gone = 0
+
+
+@kernel
+def clear_claim(game: Game) -> None:
+    """Leaves nothing to be claimed or called. Changes *game*."""
+    game.counting = NOTHING
+    game.owner = -1
+    game.true_points = 0
+    game.claimed = -1
+    game.missed = 0
+    for player in range(MAX_PLAYERS):
+        game.called[player] = -1
 
 
 @kernel
@@ -381,14 +461,20 @@ def turn_starter(game: Game) -> None:
 
 
 @kernel
+def kept_by(game: Game, player: int) -> int:
+    """Returns the cards that *player* has not thrown, laid or not."""
+    kept = int(game.hands[player])
+    for index in range(game.num_plays):
+        if game.play_seats[index] == player:
+            kept |= bit_of(game.plays[index])
+    return kept
+
+
+@kernel
 def count_worth(game: Game) -> None:
     """Counts all hands and the crib as they will be worth in the show. Changes *game*."""
     for player in range(game.players):
-        kept = int(game.hands[player])
-        for index in range(game.num_plays):
-            if game.play_seats[index] == player:
-                kept |= bit_of(game.plays[index])
-        game.worth[player] = hand_score(kept, game.starter, False)
+        game.worth[player] = hand_score(kept_by(game, player), game.starter, False)
     game.worth[MAX_PLAYERS] = hand_score(int(game.crib), game.starter, True)
 
 
@@ -413,7 +499,11 @@ def play(game: Game, card: int) -> None:
     game.count += pips_of(card)
     game.pile = (int(game.pile) << 4) | rank_of(card)
     game.pile_size += 1
-    peg(game, player, pegging_score(int(game.pile), int(game.pile_size), int(game.count)), PEGGING)
+    points = pegging_score(int(game.pile), int(game.pile_size), int(game.count))
+    if game.muggins == CLAIM_ALL:
+        ask_claim(game, player, A_CARD, points)
+        return
+    peg(game, player, points, PEGGING)
     if game.phase != OVER:
         pass_turn(game, player)
 
@@ -437,9 +527,18 @@ def pass_turn(game: Game, last: int) -> None:
             game.lacks[player] = max(game.lacks[player], THIRTY_ONE - game.count)
     # Nobody can play: go or last card, the same single point, never on top of 31.
     if game.count < THIRTY_ONE:
+        if game.muggins == CLAIM_ALL:
+            ask_claim(game, last, A_GO, 1)
+            return
         peg(game, last, 1, PEGGING)
         if game.phase == OVER:
             return
+    end_count(game, last)
+
+
+@kernel
+def end_count(game: Game, last: int) -> None:
+    """Begins the next count, or the show (R14, R33). Changes *game*."""
     clear_count(game)
     if not is_five_card(game):
         # The next to the left of the last card who still holds cards leads.
@@ -456,24 +555,110 @@ def pass_turn(game: Game, last: int) -> None:
 def show(game: Game) -> None:
     """Counts hands from the dealer's left, the dealer's last, then the crib (R19). Changes *game*.
 
-    The first to reach the target has won: nothing after it is counted. Otherwise the deal passes
-    (R3), or a game of one deal is over without a winner.
+    Goes on from what has been shown. The first to reach the target has won: nothing after it is
+    counted. Otherwise the deal passes (R3), or a game of one deal is over without a winner.
     """
-    player = game.dealer
-    for _ in range(game.players):
-        player = left_of(game, player)
-        peg(game, player, int(game.worth[player]), HAND)
+    while game.shown <= game.players:
+        player = game.dealer
+        points = int(game.worth[MAX_PLAYERS])
+        counting = A_CRIB
+        if game.shown < game.players:
+            player = (int(game.dealer) + 1 + int(game.shown)) % int(game.players)
+            points = int(game.worth[player])
+            counting = A_HAND
+        game.shown += 1
+        if game.muggins:
+            ask_claim(game, player, counting, points)
+            return
+        peg(game, player, points, HAND if counting == A_HAND else CRIB)
         if game.phase == OVER:
             return
-    peg(game, game.dealer, int(game.worth[MAX_PLAYERS]), CRIB)
-    if game.phase == OVER:
-        return
     if game.one_deal:
         game.phase = OVER
         return
     game.dealer = left_of(game, game.dealer)
     game.deal_number += 1
     deal(game)
+
+
+@kernel
+def ask_claim(game: Game, owner: int, counting: int, points: int) -> None:
+    """Asks the owner of what is counted for a claim (R41, R44). Changes *game*.
+
+    Args:
+        game: The record.
+        owner: The seat that counts it.
+        counting: What, of `Counting`.
+        points: What it is truly worth.
+    """
+    clear_claim(game)
+    game.counting = counting
+    game.owner = owner
+    game.true_points = points
+    game.phase = CLAIM
+    game.turn = owner
+
+
+@apart
+def claim(game: Game, points: int) -> None:
+    """Pegs what is claimed but no more than is there; calls follow (R41, R43, R45).
+
+    Changes *game*.
+    """
+    owner = int(game.owner)
+    game.claimed = points
+    game.missed = max(int(game.true_points) - points, 0)
+    source = PEGGING
+    if game.counting == A_HAND:
+        source = HAND
+    elif game.counting == A_CRIB:
+        source = CRIB
+    peg(game, owner, min(points, int(game.true_points)), source)
+    if game.phase != OVER and game.muggins_penalty and points > game.true_points:
+        peg(game, left_of(game, owner), points - int(game.true_points), MUGGINS)
+    if game.phase != OVER:
+        ask_call(game)
+
+
+@apart
+def call(game: Game, points: int) -> None:
+    """Pegs what is called, if so much was missed; a call of more pegs nothing (R42).
+
+    Changes *game*.
+    """
+    player = int(game.turn)
+    game.called[player] = points
+    if points <= game.missed:
+        game.missed -= points
+        peg(game, player, points, MUGGINS)
+    if game.phase != OVER:
+        ask_call(game)
+
+
+@apart
+def ask_call(game: Game) -> None:
+    """Asks the next seat of another side for a call; after the last, play goes on (R42).
+
+    Everyone is asked whether or not anything was missed, so that being asked tells nothing. Changes
+    *game*.
+    """
+    owner = int(game.owner)
+    player = left_of(game, int(game.turn))
+    while player != owner:
+        if side_of(game, player) != side_of(game, owner):
+            game.phase = CALL
+            game.turn = player
+            return
+        player = left_of(game, player)
+    counting = game.counting
+    clear_claim(game)
+    game.phase = PLAY
+    if counting == A_CARD:
+        pass_turn(game, owner)
+    elif counting == A_GO:
+        end_count(game, owner)
+    else:
+        show(game)
 
 
 @kernel
@@ -503,7 +688,10 @@ def luck_of(game: Game, player: int) -> tuple[int, int]:
     role = player - int(game.dealer)
     if role < 0:
         role += int(game.players)
-    # No two decisions of a role in a deal share a number: throws come before all plays.
+    # No two decisions of a role in a deal share a number: throws come before all plays, and what
+    # is claimed is told apart by what it is and by how much lies open.
     decision = bit_count(int(game.discards[player])) + int(game.num_plays)
+    if is_claiming(game):
+        decision = 32 * int(game.counting) + int(game.num_plays) + int(game.shown)
     number = MAX_PLAYERS * decision + role + 1
     return mix(int(game.luck[0]), number), mix(int(game.luck[1]), number)

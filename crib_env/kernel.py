@@ -110,6 +110,18 @@ def kernel(function: Function) -> Function:
 
     Compiled kernels do not check their arguments or bounds: their docstrings say who did.
     """
+    # Small functions call small functions all through the rule book: inlined, a random game
+    # takes about two thirds of the time.
+    return _compiled(function, inline=True)
+
+
+def apart(function: Function) -> Function:
+    """Compiles *function* as `kernel` does, but leaves it a call of its own: for what is rare."""
+    return _compiled(function, inline=False)
+
+
+def _compiled(function: Function, inline: bool) -> Function:
+    """Returns the compiled form of *function*, or itself with JIT off."""
     if not COMPILED:
         return function
     # The cache folder is read when the dispatcher is made, and is global to Numba: put it back so
@@ -117,9 +129,7 @@ def kernel(function: Function) -> Function:
     before = config.CACHE_DIR
     config.CACHE_DIR = _CACHE_FOLDER
     try:
-        # Small functions call small functions all through the rule book: inlined, a random game
-        # takes about two thirds of the time.
-        compiled = numba.njit(cache=bool(_CACHE_FOLDER), forceinline=True)(function)
+        compiled = numba.njit(cache=bool(_CACHE_FOLDER), forceinline=inline)(function)
         return cast(Function, compiled)
     finally:
         config.CACHE_DIR = before

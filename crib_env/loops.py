@@ -10,8 +10,8 @@ from typing import Any, Literal
 
 import numpy.typing as npt
 
-from crib_env.bots import RANDOM, bot_action, bot_move, random_card
-from crib_env.cards import NO_CARD, NUM_CARDS
+from crib_env.bots import RANDOM, bot_action, bot_move, random_action
+from crib_env.cards import NO_CARD
 from crib_env.episode import (
     ENDED,
     TWO_TO_32,
@@ -22,7 +22,7 @@ from crib_env.episode import (
     set_out,
     settle,
 )
-from crib_env.game import OVER, Game, apply, legal, luck_of, side_of, start_game
+from crib_env.game import OVER, Game, apply, is_legal, luck_of, side_of, start_game
 from crib_env.kernel import kernel
 from crib_env.luck import STREAM_OPPONENTS, philox
 from crib_env.observation import observe, observe_privileged, recall, write_mask
@@ -64,13 +64,7 @@ def next_all(games: Array, lanes: Array) -> None:
 def first_illegal(games: Array, lanes: Array, actions: Array) -> int:
     """Returns the index of the first action that is not legal in its lane, -1 if all are."""
     for index in range(len(lanes)):
-        game = games[lanes[index]]
-        action = actions[index]
-        if (
-            action < 0
-            or action >= NUM_CARDS
-            or not (legal(game, int(game.turn)) >> int(action)) & 1
-        ):
+        if not is_legal(games[lanes[index]], int(actions[index])):
             return index
     return -1
 
@@ -122,7 +116,7 @@ def recall_all(observations: Array, games: Array) -> None:
 
 @kernel
 def bot_actions(games: Array, bot: int, luck: Array, out: Array) -> None:
-    """Writes the card that a house player chooses in each lane, with luck given; 0 if it is over.
+    """Writes what a house player chooses in each lane, with luck given; 0 if it is over.
 
     Changes *out*.
     """
@@ -131,7 +125,7 @@ def bot_actions(games: Array, bot: int, luck: Array, out: Array) -> None:
         if game.phase == OVER:
             out[lane] = 0
         elif bot == RANDOM:
-            out[lane] = random_card(legal(game, int(game.turn)), int(luck[lane, 0]))
+            out[lane] = random_action(game, int(luck[lane, 0]))
         else:
             out[lane] = bot_action(bot, game)
 
@@ -160,12 +154,12 @@ def answer(game: Game, action: int, player: int, bot: int) -> int:
 
     Args:
         game: The record.
-        action: A card, or NO_CARD to go on without one.
+        action: An action, or NO_CARD to go on without one.
         player: The seat that the house player does not hold.
         bot: The house player's number at the other seats, OUTSIDE for none.
     """
     if action != NO_CARD:
-        if not (legal(game, int(game.turn)) >> action) & 1:
+        if not is_legal(game, action):
             return ILLEGAL
         apply(game, action)
     if bot != OUTSIDE:
@@ -234,7 +228,7 @@ def step_all(
         games: (N,) records.
         episodes: (N,) of `EPISODE`.
         lanes: (M,) which of them.
-        actions: (M,) a card each, or NO_CARD to go on without one.
+        actions: (M,) one each, or NO_CARD to go on without one.
         player: The agent's seat.
         observations: (N, F) uint8, what *player* then sees.
         masks: (N, A) int8, what it may choose.

@@ -21,20 +21,33 @@ from crib_env.cards import (
     suit_of,
 )
 from crib_env.game import (
+    A_CARD,
+    A_GO,
+    A_HAND,
+    CLAIM,
     DISCARD,
     MAX_PLAYERS,
+    NOTHING,
+    NUM_CLAIMS,
     OVER,
+    Counting,
     Game,
+    Phase,
     clear_count,
     clear_deal,
+    is_claiming,
+    kept_by,
+    left_of,
     legal,
 )
-from crib_env.kernel import kernel, lowest_bit
+from crib_env.kernel import apart, kernel, lowest_bit
 from crib_env.rules import Rules
-from crib_env.scoring import THIRTY_ONE
+from crib_env.scoring import THIRTY_ONE, hand_score, pegging_score
 
 OBSERVATION_VERSION = 1
 NUM_PHASES = 3
+NUM_PHASES_MUGGINS = len(Phase)
+NUM_COUNTED = len(Counting) - 1
 NUM_COUNTS = 31  # a decision is taken at a count of 0 to 30
 
 Array = np.ndarray[Any, np.dtype[Any]]
@@ -76,6 +89,7 @@ def layout(rules: Rules) -> dict[str, Field]:
     Seats are relative: 0 is the seat that observes, 1 the seat at its left. Sides likewise.
     """
     plays = rules.players * rules.num_kept
+    muggins = rules.muggins != "none"
     rows = [
         ("hand", NUM_CARDS, 1, "1 for each card held now, by card"),
         (
@@ -93,7 +107,7 @@ def layout(rules: Rules) -> dict[str, Field]:
             f"rank ({NUM_RANKS}), suit ({NUM_SUITS}), relative seat ({rules.players}), "
             "1 if in this count",
         ),
-        ("count", NUM_COUNTS, 1, "the count, one-hot 0 to 30; all 0 once the game is over at 31"),
+        ("count", NUM_COUNTS, 1, "the count, one-hot 0 to 30; all 0 at 31"),
         ("gone", rules.players, 1, "1 for each relative seat that said go in this count"),
         ("dealer", rules.players, 1, "the dealer's relative seat, one-hot"),
         (
@@ -102,7 +116,12 @@ def layout(rules: Rules) -> dict[str, Field]:
             1,
             "the relative seat to act, one-hot; all 0 once the game is over",
         ),
-        ("phase", NUM_PHASES, 1, "one-hot: discard, play, over"),
+        (
+            "phase",
+            NUM_PHASES_MUGGINS if muggins else NUM_PHASES,
+            1,
+            "one-hot: discard, play, over" + ", claim, call" * muggins,
+        ),
         ("held", rules.players, rules.cards_dealt, "how many cards each relative seat holds"),
         (
             "lacks",
@@ -112,12 +131,31 @@ def layout(rules: Rules) -> dict[str, Field]:
         ),
         ("scores", rules.sides, rules.target, "the score of each relative side, in points"),
     ]
+    if muggins:
+        rows += [
+            ("counting", NUM_COUNTED, 1, "what is claimed, one-hot: a card, a go, a hand, a crib"),
+            ("owner", rules.players, 1, "the relative seat that claims it, one-hot"),
+            ("claimed", 1, NUM_CLAIMS - 1, "the claim, in points; 0 before it is made"),
+            (
+                "called",
+                rules.players,
+                NUM_CLAIMS,
+                "1 more than each relative seat has called, in points; 0 before it has",
+            ),
+            (
+                "shown_hands",
+                rules.players * NUM_CARDS,
+                1,
+                "1 for each card of each relative seat's hand that lies open in the show, by card",
+            ),
+            ("shown_crib", NUM_CARDS, 1, "1 for each card of the crib once it lies open, by card"),
+        ]
     return fields_in_order(rows)
 
 
 def observation_size(rules: Rules) -> int:
     """Returns the length of the observation vector."""
-    return layout(rules)["scores"].stop
+    return max(field.stop for field in layout(rules).values())
 
 
 def observation_high(rules: Rules) -> np.ndarray[Any, np.dtype[np.uint8]]:
@@ -183,6 +221,27 @@ def read_cards(out: Array, start: int) -> int:
 
 
 @kernel
+def num_phases_of(game: Game) -> int:
+    """Returns how many entries the phase has in the observation of a game."""
+    return NUM_PHASES_MUGGINS if game.muggins else NUM_PHASES
+
+
+@kernel
+def shown_hand(game: Game, player: int) -> int:
+    """Returns the hand of *player* if it lies open in a show that is claimed, else no cards."""
+    place = int(player) - int(game.dealer) - 1
+    if place < 0:
+        place += int(game.players)
+    return kept_by(game, player) if game.muggins and place < game.shown else 0
+
+
+@kernel
+def shown_crib(game: Game) -> int:
+    """Returns the crib if it lies open in a show that is claimed, else no cards."""
+    return int(game.crib) if game.muggins and game.shown > game.players else 0
+
+
+@kernel
 def observe(game: Game, player: int, out: Array) -> None:
     """Writes what *player* may know into *out*, (F,) uint8 (`layout`). Changes *out*."""
     # Fields are a byte; indices are whole numbers, also uncompiled.
@@ -208,12 +267,13 @@ def observe(game: Game, player: int, out: Array) -> None:
     if game.count < NUM_COUNTS:
         out[at + int(game.count)] = 1
     at += NUM_COUNTS
+    phases = num_phases_of(game)
     for seat in range(players):
         place = relative(game, seat, player)
         if (game.gone >> seat) & 1:
             out[at + place] = 1
-        out[at + 3 * players + NUM_PHASES + place] = game.held[seat]
-        out[at + 4 * players + NUM_PHASES + place] = game.lacks[seat]
+        out[at + 3 * players + phases + place] = game.held[seat]
+        out[at + 4 * players + phases + place] = game.lacks[seat]
     at += players
     out[at + relative(game, game.dealer, player)] = 1
     at += players
@@ -221,9 +281,28 @@ def observe(game: Game, player: int, out: Array) -> None:
         out[at + relative(game, game.turn, player)] = 1
     at += players
     out[at + int(game.phase)] = 1
-    at += NUM_PHASES + 2 * players
+    at += phases + 2 * players
     for side in range(game.sides):
         out[at + relative_side(game, side, player)] = game.scores[side]
+    if game.muggins:
+        observe_claim(game, player, out, at + int(game.sides))
+
+
+@apart
+def observe_claim(game: Game, player: int, out: Array, at: int) -> None:
+    """Writes what is claimed and what lies open into *out* from *at* on. Changes *out*."""
+    players = int(game.players)
+    if game.counting != NOTHING:
+        out[at + int(game.counting) - 1] = 1
+        out[at + NUM_COUNTED + relative(game, game.owner, player)] = 1
+    at += NUM_COUNTED + players
+    out[at] = max(int(game.claimed), 0)
+    at += 1
+    for seat in range(players):
+        place = relative(game, seat, player)
+        out[at + place] = int(game.called[seat]) + 1
+        write_cards(shown_hand(game, seat), out, at + players + place * NUM_CARDS)
+    write_cards(shown_crib(game), out, at + players + players * NUM_CARDS)
 
 
 @kernel
@@ -250,11 +329,15 @@ def observe_privileged(game: Game, player: int, out: Array) -> None:
 
 @kernel
 def write_mask(game: Game, player: int, out: Array) -> None:
-    """Writes 1 for each card that *player* may choose, (52,) int8; all 1 if it is not to act.
+    """Writes 1 for each action that *player* may choose, (A,) int8; all 1 if it is not to act.
 
     All ones, also once the game is over, so that nothing ever divides by an empty mask. Changes
     *out*.
     """
+    if is_claiming(game) and player == game.turn:
+        out[:NUM_CARDS] = 0
+        out[NUM_CARDS:] = 1
+        return
     cards = legal(game, player)
     if cards == 0:
         out[:] = 1
@@ -309,21 +392,78 @@ def recall(observation: Array, game: Game) -> None:
             game.pile_size += 1
             game.count += pips_of(card)
     game.num_plays = laid
+    phases = num_phases_of(game)
     for seat in range(players):
         if observation[tail + seat]:
             game.gone |= 1 << seat
         if observation[tail + 2 * players + seat]:
             game.turn = seat
-        game.held[seat] = observation[tail + 3 * players + NUM_PHASES + seat]
-        game.lacks[seat] = observation[tail + 4 * players + NUM_PHASES + seat]
-    for phase in range(NUM_PHASES):
+        game.held[seat] = observation[tail + 3 * players + phases + seat]
+        game.lacks[seat] = observation[tail + 4 * players + phases + seat]
+    for phase in range(phases):
         if observation[tail + 3 * players + phase]:
             game.phase = phase
-    tail += 5 * players + NUM_PHASES
+    tail += 5 * players + phases
     for side in range(game.sides):
         game.scores[side] = observation[tail + side]
         if game.phase == OVER and game.scores[side] == game.target:
             game.winner = side
+    if game.muggins:
+        recall_claim(observation, game, tail + int(game.sides))
+
+
+@apart
+def recall_claim(observation: Array, game: Game, at: int) -> None:
+    """Rebuilds what is claimed and what lies open, the rest of the record standing.
+
+    What is truly there is counted anew, from cards that lie open to all. Changes *game*.
+    """
+    players = int(game.players)
+    for counting in range(NUM_COUNTED):
+        if observation[at + counting]:
+            game.counting = counting + 1
+    at += NUM_COUNTED
+    for seat in range(players):
+        if observation[at + seat]:
+            game.owner = seat
+    claimed = int(observation[at + players])
+    at += players + 1
+    # The crib is shown last, after all hands; a hand, by its place from the dealer's left.
+    crib = read_cards(observation, at + players + players * NUM_CARDS)
+    for seat in range(players):
+        game.called[seat] = int(observation[at + seat]) - 1
+        hand = read_cards(observation, at + players + seat * NUM_CARDS)
+        if hand:
+            game.shown += 1
+            for index in range(game.num_plays):
+                hand &= ~bit_of(game.plays[index])
+            game.hands[seat] = hand
+    if crib:
+        game.shown = players + 1
+        game.crib = crib
+        if players == 2:
+            game.discards[1] = crib & ~int(game.discards[0])
+    if game.counting == NOTHING:
+        return
+    if game.counting == A_CARD:
+        points = pegging_score(int(game.pile), int(game.pile_size), int(game.count))
+    elif game.counting == A_GO:
+        points = 1
+    elif game.counting == A_HAND:
+        points = hand_score(kept_by(game, game.owner), game.starter, False)
+    else:
+        points = hand_score(int(game.crib), game.starter, True)
+    game.true_points = points
+    if game.phase == CLAIM:
+        return
+    game.claimed = claimed
+    missed = max(points - claimed, 0)
+    caller = left_of(game, game.owner)
+    while caller != game.owner:
+        if 0 <= game.called[caller] <= missed:
+            missed -= int(game.called[caller])
+        caller = left_of(game, caller)
+    game.missed = missed
 
 
 @kernel
@@ -334,4 +474,8 @@ def unseen_by(game: Game, player: int) -> int:
         seen |= bit_of(game.plays[index])
     if game.phase != DISCARD and game.starter != NO_CARD:
         seen |= bit_of(game.starter)
+    if game.muggins:
+        seen |= shown_crib(game)
+        for seat in range(game.players):
+            seen |= shown_hand(game, seat)
     return ((1 << NUM_CARDS) - 1) & ~seen

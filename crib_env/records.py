@@ -11,10 +11,24 @@ import numpy as np
 import numpy.typing as npt
 
 from crib_env.cards import ALL_CARDS, CARDS_UP_TO, NO_CARD, NUM_CARDS
-from crib_env.game import ALTERNATE, CUT, DISCARD, MAX_PLAYS, OVER, PLAY, RECORD
+from crib_env.game import (
+    A_CRIB,
+    A_HAND,
+    ALTERNATE,
+    CALL,
+    CLAIM,
+    CUT,
+    DISCARD,
+    MAX_PLAYS,
+    NOTHING,
+    NUM_CLAIMS,
+    OVER,
+    PLAY,
+    RECORD,
+)
 from crib_env.loops import fill_lane_seeds
 from crib_env.luck import STREAM_LANES, WORD, check_seed
-from crib_env.rules import Rules
+from crib_env.rules import MUGGINS_MODES, Rules
 from crib_env.scoring import THIRTY_ONE
 
 Array = npt.NDArray[Any]
@@ -30,6 +44,8 @@ def new_records(n: int, rules: Rules) -> Array:
     records["cards_dealt"] = rules.cards_dealt
     records["num_discards"] = rules.num_discards
     records["crib_from_pack"] = rules.crib_from_pack
+    records["muggins"] = MUGGINS_MODES.index(rules.muggins)
+    records["muggins_penalty"] = rules.muggins_penalty
     records["target"] = rules.target
     records["first_dealer"] = ALTERNATE
     records["winner"] = -1
@@ -88,7 +104,16 @@ def check_records(records: Array, like: Array) -> None:
     Raises:
         ValueError: Naming the field.
     """
-    for name in ("players", "sides", "cards_dealt", "num_discards", "crib_from_pack", "target"):
+    for name in (
+        "players",
+        "sides",
+        "cards_dealt",
+        "num_discards",
+        "crib_from_pack",
+        "target",
+        "muggins",
+        "muggins_penalty",
+    ):
         if (records[name] != like[name][0]).any():
             raise ValueError(f"games: another {name!r} than {like[name][0]}")
     players = int(like["players"][0])
@@ -97,7 +122,7 @@ def check_records(records: Array, like: Array) -> None:
         ("deal_number", 0, np.iinfo(np.int32).max - 1),
         ("first_dealer", CUT, players - 1),
         ("first_cut", 0, players - 1),
-        ("phase", 0, OVER),
+        ("phase", 0, CALL if like["muggins"][0] else OVER),
         ("dealer", 0, players - 1),
         ("turn", 0, players - 1),
         ("starter", NO_CARD, NUM_CARDS - 1),
@@ -110,6 +135,13 @@ def check_records(records: Array, like: Array) -> None:
         ("gone", 0, (1 << players) - 1),
         ("winner", -1, int(like["sides"][0]) - 1),
         ("worth", 0, MOST_IN_SHOW),
+        ("counting", NOTHING, A_CRIB if like["muggins"][0] else NOTHING),
+        ("owner", -1, players - 1),
+        ("true_points", 0, MOST_IN_SHOW),
+        ("claimed", -1, NUM_CLAIMS - 1),
+        ("missed", 0, MOST_IN_SHOW),
+        ("called", -1, NUM_CLAIMS - 1),
+        ("shown", 0, players + 1),
         ("scores", 0, int(like["target"][0])),
         ("hands", 0, ALL_CARDS),
         ("discards", 0, ALL_CARDS),
@@ -144,6 +176,9 @@ def _check_cards(records: Array, like: Any) -> None:
     num_cards = np.bitwise_count(sets).sum(axis=1, dtype=np.int64)
     all_thrown = num_thrown == like["num_discards"]
     crib = np.bitwise_or.reduce(np.where(all_thrown, discards, 0), axis=1)
+    from_pack = records["crib"] & ~crib
+    sets = np.concatenate([sets, from_pack[:, None]], axis=1)
+    num_cards += np.bitwise_count(from_pack)
     _refuse_lanes("plays", (plays > 0).sum(axis=1) != records["num_plays"])
     _refuse_lanes("starter", (records["phase"] != DISCARD) & (starters == 0))
     _refuse_lanes("hands", num_cards != np.bitwise_count(np.bitwise_or.reduce(sets, axis=1)))
@@ -151,7 +186,8 @@ def _check_cards(records: Array, like: Any) -> None:
     _refuse_lanes("hands", (dealt != like["cards_dealt"]).any(axis=1))
     _refuse_lanes("held", (records["held"][:, seats] != num_held).any(axis=1))
     _refuse_lanes("discards", (num_thrown > like["num_discards"]).any(axis=1))
-    _refuse_lanes("crib", records["crib"] != crib)
+    wrong = np.bitwise_count(from_pack) != like["crib_from_pack"]
+    _refuse_lanes("crib", wrong | (crib & ~records["crib"] != 0))
     _refuse_lanes("phase", (records["phase"] == DISCARD) == all_thrown.all(axis=1))
     _refuse_lanes("num_plays", (records["phase"] == DISCARD) & (records["num_plays"] > 0))
     # The dealer's left throws first, the dealer last.
@@ -198,9 +234,36 @@ def _check_turns(records: Array, like: Any) -> None:
     won = records["winner"] >= 0
     wrong = np.where(won, ~at_target[lanes, records["winner"]], at_target.any(axis=1))
     _refuse_lanes("winner", wrong)
-    played_out = (records["one_deal"] == 1) & ~hands.any(axis=1)
+    five_card = like["players"] == 2 and like["cards_dealt"] == 5
+    played_out = (records["one_deal"] == 1) & (five_card | ~hands.any(axis=1))
     over = records["phase"] == OVER
     _refuse_lanes("phase", (over & ~won & ~played_out) | (won & ~over))
+    _check_claims(records, like)
+
+
+def _check_claims(records: Array, like: Any) -> None:
+    """Refuses records whose claim or calls are of another seat or time.
+
+    Args:
+        records: (N,) of `RECORD`, each field in its range.
+        like: One record that carries the rules.
+
+    Raises:
+        ValueError: Naming the field.
+    """
+    phase, owner, turn = records["phase"], records["owner"], records["turn"]
+    claiming = (phase == CLAIM) | (phase == CALL)
+    counting = records["counting"] != NOTHING
+    _refuse_lanes("counting", (claiming & ~counting) | (counting & ~claiming & (phase != OVER)))
+    _refuse_lanes("owner", counting != (owner >= 0))
+    _refuse_lanes("claimed", (phase == CLAIM) & (records["claimed"] >= 0))
+    _refuse_lanes("claimed", (phase == CALL) & (records["claimed"] < 0))
+    partners = turn % like["sides"] == owner % like["sides"]
+    _refuse_lanes("turn", ((phase == CLAIM) & (turn != owner)) | ((phase == CALL) & partners))
+    in_show = records["counting"] >= A_HAND
+    _refuse_lanes(
+        "shown", (like["muggins"] > 0) & (phase != OVER) & (in_show != (records["shown"] > 0))
+    )
 
 
 def _refuse_lanes(name: str, wrong: Array) -> None:

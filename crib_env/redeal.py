@@ -25,7 +25,7 @@ from crib_env.game import (
 )
 from crib_env.kernel import bit_count, kernel
 from crib_env.luck import STREAM_POSITION, STREAM_REDEAL, STREAM_RESEED, philox
-from crib_env.observation import unseen_by
+from crib_env.observation import shown_crib, shown_hand, unseen_by
 from crib_env.scoring import THIRTY_ONE
 
 Array = np.ndarray[Any, np.dtype[Any]]
@@ -50,7 +50,6 @@ def redeal_hidden(game: Game, player: int, key0: int, key1: int) -> None:
         from_pack &= ~game.discards[seat]
     num_from_pack = bit_count(int(from_pack))
     draws = 0
-    game.crib = 0
     # Hands first: what a go has ruled out concerns them alone, so every deal stays alike likely.
     # With one other seat the cards ruled out are left out of the draw; with more, that would favour
     # some deals, so all hands are drawn again until nothing that is known rules them out.
@@ -60,7 +59,7 @@ def redeal_hidden(game: Game, player: int, key0: int, key1: int) -> None:
         fits = True
         rest = pack
         for seat in range(game.players):
-            if seat == player:
+            if seat == player or shown_hand(game, seat):
                 continue
             ruled_out = int(CARDS_UP_TO[game.lacks[seat]])
             hand = 0
@@ -76,7 +75,10 @@ def redeal_hidden(game: Game, player: int, key0: int, key1: int) -> None:
                 fits = False
             game.hands[seat] = hand
             rest ^= hand
-    pack = rest
+    # Of a crib that lies open it is hidden only who threw which card.
+    open_crib = shown_crib(game) & ~int(game.discards[player])
+    pack = open_crib if open_crib else rest
+    game.crib = 0
     for seat in range(game.players):
         if seat != player:
             thrown = 0

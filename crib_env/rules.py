@@ -17,6 +17,9 @@ FIVE_CARD_START = 3  # what pone of a five-card game's first deal starts with
 # How many cards a seat may be dealt, by the number of players.
 CARDS_DEALT = {2: (5, 6), 3: (5,), 4: (5,)}
 
+# What must be claimed instead of being counted for one, in the order of the record's codes.
+MUGGINS_MODES = ("none", "show", "full")
+
 # Game points of a match for (win, skunk, double skunk, triple skunk), by the name of the scheme.
 MATCH_POINTS = {
     "acc": (2, 3, 3, 3),
@@ -58,6 +61,11 @@ class Rules:
     """The score that wins the game: 1 to 121, in the five-card game 4 to 121 (R30)."""
     triple_skunk: bool = False
     """Whether a loser 91 or more short of the target is skunked three times over."""
+    muggins: str = "none"
+    """What a player must claim, and others may call what it missed: "none"; "show", hands and
+    cribs; "full", also what each card and each go pegs (R41 to R45)."""
+    muggins_penalty: bool = True
+    """Whether the next player pegs what a claim is too high by (R43)."""
 
     def __post_init__(self) -> None:
         """Checks every field."""
@@ -66,10 +74,14 @@ class Rules:
         _check_int("cards_dealt", self.cards_dealt, dealt[0], dealt[-1], where)
         least = FIVE_CARD_START + 1 if self.is_five_card else 1
         _check_int("target", self.target, least, MAX_TARGET)
-        if not isinstance(self.triple_skunk, bool):
-            raise ValueError(
-                f"Rules.triple_skunk={self.triple_skunk!r}: allowed are True and False"
-            )
+        if not isinstance(self.muggins, str) or self.muggins not in MUGGINS_MODES:
+            allowed = ", ".join(map(repr, MUGGINS_MODES))
+            raise ValueError(f"Rules.muggins={self.muggins!r}: allowed are {allowed}")
+        for name in ("triple_skunk", "muggins_penalty"):
+            if not isinstance(getattr(self, name), bool):
+                raise ValueError(
+                    f"Rules.{name}={getattr(self, name)!r}: allowed are True and False"
+                )
 
     @property
     def is_five_card(self) -> bool:
@@ -103,8 +115,8 @@ class Rules:
 
     @property
     def num_actions(self) -> int:
-        """The size of the action space: an action is a card."""
-        return 52
+        """The size of the action space: an action is a card, or with muggins one of 32 claims."""
+        return 52 if self.muggins == "none" else 84
 
     @property
     def max_deals(self) -> int:

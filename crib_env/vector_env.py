@@ -17,7 +17,7 @@ from gymnasium.vector import AutoresetMode, VectorEnv
 from gymnasium.vector.utils import batch_space
 
 from crib_env.batch import IllegalActionError
-from crib_env.cards import NO_CARD, NUM_CARDS
+from crib_env.cards import NO_CARD
 from crib_env.lanes import Lanes, Sight
 from crib_env.lanes_owner import LanesOwner
 from crib_env.loops import ILLEGAL, NOBODY, first_illegal, scores_all
@@ -229,11 +229,12 @@ class CribbageVectorEnv(LanesOwner, VectorEnv[Observations, npt.NDArray[np.int64
                     'lanes have ended: call envs.reset(options={"reset_mask": ended}) before step()'
                 )
             starting = np.flatnonzero(before)
-        # Not a card: illegal, and never taken for the NO_CARD that goes on without one.
-        cards = np.where((chosen < 0) | (chosen >= NUM_CARDS), NUM_CARDS, chosen).astype(np.int64)
+        # No action: illegal, and never taken for the NO_CARD that goes on without one.
+        size = lanes.games.num_actions
+        actions = np.where((chosen < 0) | (chosen >= size), size, chosen).astype(np.int64)
         if self.options.illegal == "raise":
             playing = np.flatnonzero(~before)
-            bad = first_illegal(lanes.game_view, playing, cards[playing])
+            bad = first_illegal(lanes.game_view, playing, actions[playing])
             if bad >= 0:
                 lane = int(playing[bad])
                 raise IllegalActionError(
@@ -241,9 +242,9 @@ class CribbageVectorEnv(LanesOwner, VectorEnv[Observations, npt.NDArray[np.int64
                 )
         if len(starting):
             lanes.begin(starting)
-            cards[starting] = NO_CARD
+            actions[starting] = NO_CARD
         sight = lanes.blank()
-        lanes.advance(lanes.all, cards, sight)
+        lanes.advance(lanes.all, actions, sight)
         texts: dict[int, str] = {}
         refused = np.flatnonzero(sight.turns == ILLEGAL)
         if len(refused):

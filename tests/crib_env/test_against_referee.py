@@ -11,20 +11,29 @@ import numpy as np
 import pytest
 
 from crib_env.batch import Games
-from crib_env.cards import card_text, cards_in
-from crib_env.game import Phase, Role, Source
+from crib_env.cards import cards_in
+from crib_env.game import Counting, Phase, Role, Source
 from crib_env.rules import PRESETS, Rules
-from tests.referee import Referee, score_hand
-from tests.tabletop import sets
+from tests.referee import MUGGINS, Referee, score_hand
+from tests.referee_games import choose
 
 GAMES = 10_000
 QUICK = 1_500
 LANES = 500
 
-PHASES = {"discard": Phase.DISCARD, "play": Phase.PLAY, "over": Phase.OVER}
-SOURCES = ("heels", "pegging", "hand", "crib")
+PHASES = {
+    "discard": Phase.DISCARD,
+    "play": Phase.PLAY,
+    "over": Phase.OVER,
+    "claim": Phase.CLAIM,
+    "call": Phase.CALL,
+}
+COUNTED = {"card": Counting.CARD, "go": Counting.GO, "hand": Counting.HAND, "crib": Counting.CRIB}
+SOURCES = ("heels", "pegging", "hand", "crib", "muggins")
 
 SIX_CARD = Rules()
+
+NONE = -1  # where nothing is claimed
 
 Fields = tuple[Any, ...]
 
@@ -33,7 +42,10 @@ def engine_fields(games: Games) -> list[Fields]:
     """Returns what the referee knows as well, of each lane."""
     records, players = games.records, games.rules.players
     turn = np.where(games.over, -1, records["turn"])
-    legal = np.where(games.over, 0, sets(games.action_masks()))
+    masks = games.action_masks()
+    masks[games.over] = 0
+    legal = [tuple(np.flatnonzero(mask).tolist()) for mask in masks]
+    claiming = ~games.over & (records["counting"] > 0)
     columns = [
         records["phase"],
         turn,
@@ -49,10 +61,13 @@ def engine_fields(games: Games) -> list[Fields]:
         records["play_seats"],
         records["pile_size"],
         records["held"][:, :players],
-        legal,
         games.points.reshape(len(games), -1),
+        *(
+            np.where(claiming, records[name], NONE)
+            for name in ("counting", "owner", "true_points", "missed")
+        ),
     ]
-    return list(zip(*(column.tolist() for column in columns), strict=True))
+    return list(zip(*(column.tolist() for column in columns), legal, strict=True))
 
 
 def bits(cards: set[int]) -> int:
@@ -79,11 +94,16 @@ def referee_fields(referee: Referee) -> Fields:
         [seat for seat, _ in referee.plays] + [-1] * (16 - number),
         len(referee.pile),
         [len(hand) for hand in referee.hands],
-        bits(referee.legal()),
         [
             referee.points.get(key, 0)  # the order of Games.points
             for key in product(range(referee.players), SOURCES, ("dealer", "pone"))
         ],
+        *(
+            (COUNTED[referee.what], referee.owner, referee.worth, referee.missed)
+            if referee.phase in ("claim", "call")
+            else (NONE,) * 4
+        ),
+        tuple(sorted(referee.legal())),
     )
 
 
@@ -118,6 +138,8 @@ def started(
             games.scores[lane].tolist(),
             players=rules.players,
             cards_dealt=rules.cards_dealt,
+            muggins=rules.muggins,
+            penalty=rules.muggins_penalty,
         )
         deal_from(referee, games, lane)
         referees.append(referee)
@@ -130,7 +152,7 @@ def compare(games: Games, referees: list[Referee], lanes: list[int], laid: list[
         expected = referee_fields(referees[lane])
         if fields != expected:
             wrong = [pair for pair in zip(fields, expected, strict=True) if pair[0] != pair[1]]
-            told = " ".join(map(card_text, laid[lane]))
+            told = " ".join(map(str, laid[lane]))
             raise AssertionError(f"engine and referee: {wrong}; {games.text(lane)}; laid {told}")
 
 
@@ -143,7 +165,7 @@ def play(number: int, seed: int, rules: Rules = SIX_CARD) -> int:
     compare(games, referees, lanes, laid)
     compared = 0
     while lanes:
-        actions = [rng.choice(sorted(referees[lane].legal())) for lane in lanes]
+        actions = [choose(referees[lane], rng) for lane in lanes]
         games.apply(actions, lanes)
         for lane, action in zip(lanes, actions, strict=True):
             laid[lane].append(action)
@@ -166,6 +188,33 @@ def test_random_games_equal_the_plain_rule_book_after_every_action(part: int) ->
 @pytest.mark.parametrize("part", range(QUICK // LANES, GAMES // LANES))
 def test_ten_thousand_random_games_equal_the_plain_rule_book(part: int) -> None:
     assert play(LANES, seed=200 + part) > 30 * LANES
+
+
+MODES = [
+    (muggins, penalty)
+    for muggins, penalty in product(MUGGINS, (True, False))
+    if muggins != "none" or penalty
+]
+
+
+@pytest.mark.parametrize(("muggins", "penalty"), MODES[1:])
+@pytest.mark.parametrize("name", PRESETS)
+def test_muggins_in_every_variant_equals_the_plain_rule_book_after_every_action(
+    name: str, muggins: str, penalty: bool
+) -> None:
+    rules = replace(PRESETS[name], muggins=muggins, muggins_penalty=penalty)
+    assert play(60, seed=450, rules=rules) > 20 * 60
+
+
+@pytest.mark.torture
+@pytest.mark.parametrize(("muggins", "penalty"), MODES[1:])
+@pytest.mark.parametrize("part", range(10))
+@pytest.mark.parametrize("name", PRESETS)
+def test_five_thousand_games_with_muggins_equal_the_plain_rule_book(
+    name: str, part: int, muggins: str, penalty: bool
+) -> None:
+    rules = replace(PRESETS[name], muggins=muggins, muggins_penalty=penalty)
+    assert play(500, seed=460 + part, rules=rules) > 20 * 500
 
 
 @pytest.mark.parametrize("name", PRESETS)
