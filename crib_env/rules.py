@@ -74,7 +74,9 @@ class Rules:
         _check_int("cards_dealt", self.cards_dealt, dealt[0], dealt[-1], where)
         least = FIVE_CARD_START + 1 if self.is_five_card else 1
         _check_int("target", self.target, least, MAX_TARGET)
-        if not isinstance(self.muggins, str) or self.muggins not in MUGGINS_MODES:
+        # Of users: a list, say, compares with no name.
+        named: Any = self.muggins
+        if not isinstance(named, str) or named not in MUGGINS_MODES:
             allowed = ", ".join(map(repr, MUGGINS_MODES))
             raise ValueError(f"Rules.muggins={self.muggins!r}: allowed are {allowed}")
         for name in ("triple_skunk", "muggins_penalty"):
@@ -120,7 +122,10 @@ class Rules:
 
     @property
     def max_deals(self) -> int:
-        """A bound on the deals of a game: each deal pegs a point or more (R11)."""
+        """A bound on the deals of a game: each deal pegs a point or more (R11).
+
+        Under ``muggins="full"`` only where no claim is too low without a call.
+        """
         return self.sides * self.target + 1
 
     def skunk_level(self, loser_score: Any) -> Any:
