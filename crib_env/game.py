@@ -209,14 +209,14 @@ class Game(Protocol):
 
 @kernel
 def left_of(game: Game, player: int) -> int:
-    """Returns the next seat to the left."""
+    """Returns the next seat to the left (R37)."""
     left = player + 1
     return 0 if left == game.players else left
 
 
 @kernel
 def side_of(game: Game, player: int) -> int:
-    """Returns whose score *player* pegs to: its own, or that of the partner opposite."""
+    """Returns whose score *player* pegs to: its own, or that of the partner opposite (R36)."""
     return player - game.sides if player >= game.sides else player
 
 
@@ -294,7 +294,7 @@ def is_five_card(game: Game) -> bool:
 
 @kernel
 def cut_for_deal(game: Game, game_number: int) -> int:
-    """Returns the seat that cuts the lowest card, aces low; equal lowest ranks cut again (R2)."""
+    """Returns the seat that cuts the lowest card, aces low; equal lowest ranks cut again (R2, R39)."""
     attempt = 0
     while True:
         # One cut takes at most one block: four seats, a card of six bits each from a word.
@@ -330,7 +330,8 @@ def deal(game: Game) -> None:
     """Deals deal `deal_number` from the lane's own cards. Changes *game*.
 
     The cards are a pure function of (seed, game, deal) and belong to roles, pone first: with the
-    other seat dealing, each role has the same cards (R4).
+    other seat dealing, each role has the same cards (R4). The crib of three has one more, which
+    nobody sees before it is counted (R35).
     """
     clear_deal(game)
     pack = ALL_CARDS
@@ -510,7 +511,7 @@ def play(game: Game, card: int) -> None:
 
 @kernel
 def pass_turn(game: Game, last: int) -> None:
-    """Finds who plays after *last* laid a card: go, a new count, or the show (R10, R11, R13).
+    """Finds who plays after *last* laid a card: go, a new count, or the show (R10, R11, R38).
 
     Changes *game*.
     """
@@ -538,7 +539,7 @@ def pass_turn(game: Game, last: int) -> None:
 
 @kernel
 def end_count(game: Game, last: int) -> None:
-    """Begins the next count, or the show (R14, R33). Changes *game*."""
+    """Begins the next count, or the show (R13, R33). Changes *game*."""
     clear_count(game)
     if not is_five_card(game):
         # The next to the left of the last card who still holds cards leads.

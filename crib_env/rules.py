@@ -55,8 +55,8 @@ class Rules:
     players: int = 2
     """How many seats play: 2, 3, or 4 in partnership, those opposite together."""
     cards_dealt: int = 6
-    """How many cards each seat is dealt: 6 or, in the five-card game, 5 with two players; 5 with
-    more."""
+    """How many cards each seat is dealt: 6 or, in the five-card game, 5 with two players (R31); 5
+    with more."""
     target: int = 121
     """The score that wins the game: 1 to 121, in the five-card game 4 to 121 (R30)."""
     triple_skunk: bool = False

@@ -109,7 +109,7 @@ def ranks_index(cards: int) -> int:
 
 @kernel
 def hand_score(hand: int, starter: int, is_crib: bool) -> int:
-    """Returns the points of a hand or crib of three or four cards in the show.
+    """Returns the points of a hand of three cards (R34) or four, or a crib, in the show.
 
     Args:
         hand: The cards kept, or thrown to the crib, without the starter, as a set.

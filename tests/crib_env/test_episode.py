@@ -2,6 +2,7 @@
 
 import logging
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import gymnasium
@@ -10,9 +11,12 @@ import numpy.typing as npt
 import pytest
 
 from crib_env import Games, Rules, parse_cards
-from crib_env.episode import EPISODE, Episode
-from crib_env.rules import MATCH_POINTS
+from crib_env.episode import EPISODE, Episode, set_out, settle
+from crib_env.kernel import as_records
+from crib_env.options import Options
+from crib_env.rules import MATCH_POINTS, PRESETS
 from crib_env.tables import WIN_PROBABILITY
+from tests.tabletop import random_actions
 
 GAME, DEAL = "crib_env/Cribbage-v0", "crib_env/CribbageDeal-v0"
 NO_SUCH_CARD = 52
@@ -211,6 +215,61 @@ def test_a_schemes_match_points_are_zero_sum() -> None:
         totals.append(play_greedy(env, 200))
     assert totals[0] == [-total for total in totals[1]]
     assert {abs(total) for total in totals[0]} >= {1, 2}
+
+
+@pytest.mark.parametrize(
+    ("reward", "shaping"),
+    [("win", None), ("win", "points"), ("points", None), ("match_points", None)],
+)
+@pytest.mark.parametrize("name", ["five_card", "three_player", "four_player"])
+def test_what_the_sides_are_paid_sums_to_zero(name: str, reward: str, shaping: str | None) -> None:
+    rules = replace(PRESETS[name], target=31)
+    totals, winners, _ = paid(rules, reward=reward, shaping=shaping)
+    # Partners are paid alike; each side counts once.
+    assert np.allclose(totals[:, : rules.sides].sum(axis=1), 0)
+    assert np.allclose(totals, totals[:, np.arange(rules.players) % rules.sides])
+    if reward == "win" and not shaping:
+        lost = -1 / (rules.sides - 1)
+        expected = np.where(winners[:, None] == np.arange(rules.players) % rules.sides, 1, lost)
+        assert np.allclose(totals, expected)
+
+
+def test_r40_each_loser_pays_by_its_own_line_and_the_winner_takes_all() -> None:
+    totals, winners, scores = paid(PRESETS["three_player"], reward="match_points")
+    assert {2, 3} <= set(-totals[totals < 0].astype(int))
+    for total, winner, score in zip(totals, winners, scores, strict=True):
+        pays = [0 if side == winner else 3 if score[side] <= 90 else 2 for side in range(3)]
+        expected = [-points for points in pays]
+        expected[winner] = sum(pays)
+        assert total.tolist() == expected
+
+
+def paid(rules: Rules, **options: Any) -> tuple[Array, Array, Array]:
+    """Plays games of greedy against random; returns what each seat was paid in all, and results.
+
+    Returns:
+        (N, players) totals of rewards, (N,) winners, (N, sides) scores.
+    """
+    chosen = Options(rules=rules, **options)
+    games = Games(40, rules, seed=5)
+    seats = range(rules.players)
+    stakes = [as_records(chosen.episodes(len(games))) for _ in seats]
+    records = as_records(games.records)
+    for seat in seats:
+        for lane in range(len(games)):
+            set_out(records[lane], stakes[seat][lane], seat)
+    totals = np.zeros((len(games), rules.players))
+    rng = np.random.default_rng(5)
+    step = 0
+    while not games.over.all():
+        step += 1
+        lanes = np.flatnonzero(~games.over)
+        games.apply(random_actions(games.action_masks(lanes=lanes), rng), lanes)
+        due = lanes if step % 10 == 0 else lanes[games.over[lanes]]
+        for seat in seats:
+            for lane in due:
+                totals[lane, seat] += settle(records[lane], stakes[seat][lane], seat)
+    return totals, games.winner, games.scores
 
 
 def play_greedy(env: gymnasium.Env[Any, Any], games: int) -> list[float]:
