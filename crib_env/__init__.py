@@ -15,7 +15,7 @@ from crib_env.loops import OUTSIDE
 from crib_env.luck import lane_seed
 from crib_env.policy import BotPolicy, Policy
 from crib_env.position import Position
-from crib_env.rules import Rules
+from crib_env.rules import PRESETS, Rules
 from crib_env.vector_env import CribbageDealVectorEnv, CribbageVectorEnv
 
 __version__ = "0.1.0"
@@ -23,6 +23,7 @@ __version__ = "0.1.0"
 __all__ = [
     "BOTS",
     "OUTSIDE",
+    "PRESETS",
     "Bot",
     "BotPolicy",
     "CribbageDealEnv",

@@ -62,7 +62,7 @@ class CribbageEnv(LanesOwner, gymnasium.Env[Observation, np.int64]):
     the table.
 
     ``observation="dict"``: `Dict` of that vector under ``"observation"`` and of the action mask,
-    int8 of shape (52,), under ``"action_mask"``.
+    int8 of shape (A,), under ``"action_mask"``.
 
     ## Rewards
 
@@ -108,8 +108,8 @@ class CribbageEnv(LanesOwner, gymnasium.Env[Observation, np.int64]):
 
     | key | when | value |
     |---|---|---|
-    | `action_mask` | always | int8 (52,), 1 = legal; all 1 once the episode is over |
-    | `agent_score`, `opponent_score` | always | int, points |
+    | `action_mask` | always | int8 (A,), 1 = legal; all 1 once the episode is over |
+    | `agent_score`, `opponent_score` | always | int, points; of several opponents the best |
     | `is_dealer` | always | bool, whether the agent deals this deal |
     | `opponent` | reset, end | str, the opponent's name |
     | `won` | end | bool |
@@ -329,25 +329,25 @@ class CribbageEnv(LanesOwner, gymnasium.Env[Observation, np.int64]):
 
     def _info(self, mask: npt.NDArray[np.int8]) -> dict[str, Any]:
         """Returns the information that every step has."""
-        own, others = self._lanes.games.scores[0].tolist()
+        own, *others = self._lanes.games.scores[0].tolist()
         is_dealer = bool(self._lanes.games.records["dealer"][0] == AGENT)
         return {
             "action_mask": mask,
             "agent_score": own,
-            "opponent_score": others,
+            "opponent_score": max(others),
             "is_dealer": is_dealer,
         }
 
     def _add_end(self, info: dict[str, Any]) -> None:
         """Adds to the information what an episode's end has. Changes *info*."""
         info["opponent"] = self._lanes.member_name(0)
-        scores = info["agent_score"], info["opponent_score"]
-        if max(scores) == self._target:
-            info["won"] = scores[AGENT] == self._target
-            info["skunk_level"] = self.rules.skunk_level(min(scores))
+        own, *others = self._lanes.games.scores[0].tolist()
+        if self._target in (own, *others):
+            info["won"] = own == self._target
+            info["skunk_level"] = self.rules.skunk_level(min(others) if info["won"] else own)
 
     def action_masks(self) -> npt.NDArray[np.bool_]:
-        """Returns which cards are legal, (52,) bool; all True once the episode is over.
+        """Returns which actions are legal, (A,) bool; all True once the episode is over.
 
         The name and the type are those that sb3-contrib asks for; of a wrapped environment,
         ``env.get_wrapper_attr("action_masks")()``.
@@ -431,7 +431,8 @@ class CribbageDealEnv(CribbageEnv):
             episode to episode; ``"cut"``, ``"agent"`` and ``"opponent"`` as in `CribbageEnv`.
         illegal: See `CribbageEnv`.
         observation: See `CribbageEnv`.
-        scores: ``"play"``, ``"uniform"``, or (the agent's, the opponent's).
+        scores: ``"play"``, ``"uniform"``, or one a side, the agent's first; by default ``"play"``,
+            or ``"uniform"`` with rules whose deals' starts are not known.
         render_mode: See `CribbageEnv`.
         render_open_hands: See `CribbageEnv`.
 
@@ -447,7 +448,7 @@ class CribbageDealEnv(CribbageEnv):
         first_dealer: FirstDealerName = "alternate",
         illegal: Literal["forfeit", "raise"] = "forfeit",
         observation: Literal["vector", "dict"] = "vector",
-        scores: Scores = "play",
+        scores: Scores | None = None,
         render_mode: RenderMode = None,
         render_open_hands: bool = False,
     ) -> None:

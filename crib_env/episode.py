@@ -230,7 +230,7 @@ def settle(game: Game, episode: Episode, player: int) -> float:
 
 @kernel
 def match_points_of(game: Game, episode: Episode, player: int) -> int:
-    """Returns the match points of a game that is won (R29): a loser pays by its own skunk level (R40).
+    """Returns the match points of a game that is won (R29): a loser pays by its own (R40).
 
     The winner takes what all losers pay.
     """

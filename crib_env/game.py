@@ -294,7 +294,7 @@ def is_five_card(game: Game) -> bool:
 
 @kernel
 def cut_for_deal(game: Game, game_number: int) -> int:
-    """Returns the seat that cuts the lowest card, aces low; equal lowest ranks cut again (R2, R39)."""
+    """Returns the seat that cuts the lowest card; equal lowest ranks cut again (R2, R39)."""
     attempt = 0
     while True:
         # One cut takes at most one block: four seats, a card of six bits each from a word.

@@ -58,7 +58,7 @@ class Options:
     shaping: str | None = None
     shaping_gamma: float = 1.0
     one_deal: bool = False
-    scores: Scores = "play"
+    scores: Scores | None = None
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Options:
         """Returns itself: options never change, and copies of an environment share its policies."""
@@ -138,6 +138,8 @@ class Options:
         """Raises ValueError unless the scores are drawn, or one a side below the target."""
         rules = self.checked_rules
         starts = STARTS if rules.has_win_probability else ("uniform",)
+        if self.scores is None:
+            object.__setattr__(self, "scores", starts[0])
         if (isinstance(self.scores, str) and self.scores in starts) or not self.one_deal:
             return
         given: Any = self.scores
@@ -160,7 +162,7 @@ class Options:
         episodes["triple_skunk"] = self.checked_rules.triple_skunk
         if self.one_deal and isinstance(self.scores, str):
             episodes["start"] = Start[self.scores.upper()]
-        elif self.one_deal:
+        elif self.one_deal and self.scores is not None:
             episodes["start"] = Start.GIVEN
             episodes["scores"][:, : len(self.scores)] = self.scores
         return episodes

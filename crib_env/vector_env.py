@@ -45,7 +45,7 @@ class CribbageVectorEnv(LanesOwner, VectorEnv[Observations, npt.NDArray[np.int64
     """`CribbageEnv` in N lanes at once: ``gymnasium.make_vec("crib_env/Cribbage-v0", num_envs=N)``.
 
     Actions are (N,) ints. Observations, rewards (float64), ends and information are stacked as
-    Gymnasium's own vector environments stack them: ``infos["action_mask"]`` is (N, 52) int8.
+    Gymnasium's own vector environments stack them: ``infos["action_mask"]`` is (N, A) int8.
 
     ## Starting State
 
@@ -273,7 +273,7 @@ class CribbageVectorEnv(LanesOwner, VectorEnv[Observations, npt.NDArray[np.int64
         return self._observations(sight), sight.rewards, ended, truncated, infos
 
     def action_masks(self) -> npt.NDArray[np.bool_]:
-        """Returns which cards are legal in each lane, (N, 52) bool; all True where it is over.
+        """Returns which actions are legal in each lane, (N, A) bool; all True where it is over.
 
         Raises:
             ResetNeeded: Before the first `reset`.
@@ -359,7 +359,8 @@ class CribbageVectorEnv(LanesOwner, VectorEnv[Observations, npt.NDArray[np.int64
         known = ended & ((winner >= 0) | forfeited)
         if known.any():
             won = (winner == AGENT) & ~forfeited
-            losers = self._lanes.games.scores.min(axis=1)
+            scores = self._lanes.games.scores
+            losers = np.where(won, scores[:, 1:].min(axis=1), scores[:, AGENT])
             levels = np.where(forfeited, 0, self.rules.skunk_level(losers))
             _add(infos, "won", won, known)
             _add(infos, "skunk_level", levels, known)
@@ -428,7 +429,7 @@ class CribbageDealVectorEnv(CribbageVectorEnv):
         first_dealer: FirstDealerName = "alternate",
         illegal: Literal["forfeit", "raise"] = "forfeit",
         observation: Literal["vector", "dict"] = "vector",
-        scores: Scores = "play",
+        scores: Scores | None = None,
         autoreset_mode: AutoresetMode | str = AutoresetMode.NEXT_STEP,
         render_mode: None = None,
     ) -> None:

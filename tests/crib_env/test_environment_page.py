@@ -1,5 +1,6 @@
 """docs/environment.md and wrappers.md say what the code does: tables, numbers, examples."""
 
+import dataclasses
 import doctest
 import inspect
 import re
@@ -21,10 +22,11 @@ from crib_env import (
     wrappers,
 )
 from crib_env.observation import OBSERVATION_VERSION, observation_size
-from crib_env.rules import MATCH_POINTS
+from crib_env.rules import MATCH_POINTS, PRESETS
 
 DOCS = Path(__file__).parents[2] / "docs"
 PAGE = (DOCS / "environment.md").read_text(encoding="utf-8")
+VARIANTS_PAGE = (DOCS / "variants.md").read_text(encoding="utf-8")
 WRAPPERS_PAGE = (DOCS / "wrappers.md").read_text(encoding="utf-8")
 DOCSTRING = inspect.getdoc(CribbageEnv) or ""
 
@@ -43,7 +45,8 @@ def first_column(table: str) -> list[str]:
 
 
 every_page = pytest.mark.parametrize(
-    ("name", "page"), [("environment.md", PAGE), ("wrappers.md", WRAPPERS_PAGE)]
+    ("name", "page"),
+    [("environment.md", PAGE), ("variants.md", VARIANTS_PAGE), ("wrappers.md", WRAPPERS_PAGE)],
 )
 
 
@@ -149,3 +152,19 @@ def test_page_and_docstring_name_every_key_of_info(text: str) -> None:
 @pytest.mark.parametrize("name", ["Cribbage-v0", "CribbageDeal-v0"])
 def test_page_names_the_version(name: str) -> None:
     assert f"`{name}` (crib_env {crib_env.__version__})" in section("Version history")
+
+
+def test_the_page_of_the_variants_lists_every_field_and_preset() -> None:
+    listed = first_column(section("Rules by name", VARIANTS_PAGE))
+    fields = [field.name for field in dataclasses.fields(Rules)]
+    assert [name for name in listed if name in fields] == fields
+    rows = re.findall(
+        r"^\| `\"(\w+)\"` \| (\d) \| (\d), .*? \| (\d+) \|", VARIANTS_PAGE, re.MULTILINE
+    )
+    told = {
+        name: Rules(int(players), int(dealt), int(target)) for name, players, dealt, target in rows
+    }
+    assert told == PRESETS
+    defaults = dict(re.findall(r"^\| `(\w+)` \| `(.*?)` \|", VARIANTS_PAGE, re.MULTILINE))
+    for field in dataclasses.fields(Rules):
+        assert defaults[field.name] == repr(field.default).replace("'", '"')
