@@ -13,6 +13,7 @@ from crib_env.env import CribbageDealEnv, CribbageEnv
 from crib_env.game import Phase, Role, Source
 from crib_env.loops import OUTSIDE
 from crib_env.luck import lane_seed
+from crib_env.match import Match, MatchRules, Standing, cuts_for_deal
 from crib_env.policy import BotPolicy, Policy
 from crib_env.position import Position
 from crib_env.rules import PRESETS, Rules
@@ -32,14 +33,18 @@ __all__ = [
     "CribbageVectorEnv",
     "Games",
     "IllegalActionError",
+    "Match",
+    "MatchRules",
     "Phase",
     "Policy",
     "Position",
     "Role",
     "Rules",
     "Source",
+    "Standing",
     "card_text",
     "cards_text",
+    "cuts_for_deal",
     "lane_seed",
     "parse_card",
     "parse_cards",

@@ -27,7 +27,7 @@ from crib_env.cards import (
 )
 from crib_env.kernel import apart, bit_count, kernel, lowest_bit
 from crib_env.luck import STREAM_CARDS, STREAM_CUT, STREAM_PLAYERS, mix, philox
-from crib_env.rules import FIVE_CARD_START, MUGGINS_MODES
+from crib_env.rules import FIVE_CARD_START, MUGGINS_MODES, loser_deals
 from crib_env.scoring import THIRTY_ONE, hand_score, pegging_score
 
 MAX_PLAYERS = 4
@@ -75,6 +75,10 @@ class Role(IntEnum):
 # How the first dealer of a lane's next game is found, where it is not simply a seat.
 ALTERNATE = -1
 CUT = -2
+LOSER = -3
+
+TIED = -1  # in place of a seat: several have cut the lowest card
+NO_CUT = -1  # in place of cards: luck that names none
 
 NUM_SOURCES = len(Source)
 
@@ -90,13 +94,15 @@ NOTHING, A_CARD, A_GO = int(Counting.NOTHING), int(Counting.CARD), int(Counting.
 A_HAND, A_CRIB = int(Counting.HAND), int(Counting.CRIB)
 CLAIM_ALL = MUGGINS_MODES.index("full")
 
+loser_deals_of = kernel(loser_deals)
+
 RECORD = np.dtype(
     [
         # The lane: its seed as low and high word, and which game and deal of it this is.
         ("seed", np.uint32, (2,)),
         ("game_number", np.int32),
         ("deal_number", np.int32),
-        ("first_dealer", np.int8),  # a seat, ALTERNATE or CUT
+        ("first_dealer", np.int8),  # a seat, ALTERNATE, CUT or LOSER
         # The rules, copied from Rules.
         ("players", np.int8),
         ("sides", np.int8),
@@ -149,7 +155,8 @@ RECORD = np.dtype(
         ("missed", np.int8),  # what is there still to call
         ("called", np.int8, (MAX_PLAYERS,)),  # by seat, -1 before
         ("shown", np.int8),  # how many hands, then the crib, lie open in the show
-        # Under ALTERNATE: the seat that dealt the lane's first game.
+        # Under ALTERNATE: the seat that dealt the lane's first game. Under LOSER: the seat that
+        # dealt this game first, plus the number of players in games of odd number.
         ("first_cut", np.int8),
         # Whether the game is a single deal: over after its crib, won or not. The fields fill whole
         # words, so that records that are alike are alike byte by byte. A test looks for holes.
@@ -262,6 +269,7 @@ def apply(game: Game, action: int) -> None:
 @kernel
 def start_game(game: Game) -> None:
     """Clears the board and deals the first deal of game `game_number`. Changes *game*."""
+    dealer = first_dealer_of(game)  # may go by how the game before has ended
     for player in range(MAX_PLAYERS):
         game.scores[player] = 0
         for source in range(NUM_SOURCES):
@@ -271,19 +279,42 @@ def start_game(game: Game) -> None:
             game.worth_totals[player, kind] = 0
     game.winner = -1
     game.deal_number = 0
-    if game.first_dealer >= 0:
-        game.dealer = game.first_dealer
-    elif game.first_dealer == CUT:
-        game.dealer = cut_for_deal(game, game.game_number)
-    else:
-        # The first game of a lane is cut for, so that many lanes do not all begin alike (R3). The
-        # cut is kept: games go on alternating where the seed is changed in between.
-        if game.game_number == 0:
-            game.first_cut = cut_for_deal(game, 0)
-        game.dealer = (game.first_cut + game.game_number) % game.players
+    game.dealer = dealer
     if is_five_card(game):
         game.scores[side_of(game, left_of(game, game.dealer))] = FIVE_CARD_START
     deal(game)
+
+
+@kernel
+def first_dealer_of(game: Game) -> int:
+    """Returns the seat that deals first in game `game_number` (R3). Changes *game*: it is kept.
+
+    The record still holds the game before or, where `game_number` has stayed, this very game, which
+    then begins anew with the same dealer.
+    """
+    if game.first_dealer >= 0:
+        return int(game.first_dealer)
+    players, number = int(game.players), int(game.game_number)
+    odd = number & 1
+    dealer = -1
+    if number > 0 and game.first_dealer == ALTERNATE:
+        return (int(game.first_cut) + number) % players
+    if number > 0 and game.first_dealer == LOSER:
+        before = int(game.first_cut) % players
+        if int(game.first_cut) // players == odd:
+            return before
+        if game.winner >= 0:
+            dealer = loser_deals_of(game.scores, players, int(game.sides), before)
+    # The first game of a lane is cut for, so that many lanes do not all begin alike, and so is one
+    # after a game that nobody has lost. The cut is kept: games go on alternating where the seed is
+    # changed in between.
+    if dealer < 0:
+        dealer = cut_for_deal(game, number)
+    if game.first_dealer == ALTERNATE:
+        game.first_cut = dealer
+    elif game.first_dealer == LOSER:
+        game.first_cut = dealer + players * odd
+    return dealer
 
 
 @kernel
@@ -297,32 +328,60 @@ def cut_for_deal(game: Game, game_number: int) -> int:
     """Returns the seat that cuts the lowest card; equal lowest ranks cut again (R2, R39)."""
     attempt = 0
     while True:
-        # One cut takes at most one block: four seats, a card of six bits each from a word.
-        words = philox(attempt, 0, game_number, STREAM_CUT, game.seed[0], game.seed[1])
+        cards = cut_cards(
+            int(game.seed[0]), int(game.seed[1]), game_number, attempt, int(game.players)
+        )
         attempt += 1
-        taken = 0
-        lowest = 13
-        dealer = 0
-        tied = False
-        for player in range(game.players):
-            word = words[player]
-            card = NUM_CARDS
-            for _ in range(5):
-                if card == NUM_CARDS and word & 63 < NUM_CARDS and not (taken >> (word & 63)) & 1:
-                    card = word & 63
-                word >>= 6
-            if card == NUM_CARDS:
-                tied = True  # no card in five tries: the whole cut is made again
-                break
-            taken |= bit_of(card)
-            if rank_of(card) == lowest:
-                tied = True
-            elif rank_of(card) < lowest:
-                lowest = rank_of(card)
-                dealer = player
-                tied = False
-        if not tied:
-            return dealer
+        if cards != NO_CUT:
+            dealer = lowest_cut(cards, int(game.players))
+            if dealer != TIED:
+                return dealer
+
+
+@kernel
+def cut_cards(key0: int, key1: int, game_number: int, attempt: int, players: int) -> int:
+    """Returns the cards that the seats cut at one attempt, six bits each, seat 0's lowest.
+
+    NO_CUT if the luck of a seat names no card: then this was no attempt, and nobody has seen one.
+
+    Args:
+        key0: The low word of the lane's seed.
+        key1: Its high word.
+        game_number: Which game of the lane they cut for.
+        attempt: How many attempts were made before.
+        players: How many seats cut.
+    """
+    # One cut takes at most one block: four seats, a card of six bits each from a word.
+    words = philox(attempt, 0, game_number, STREAM_CUT, key0, key1)
+    taken = 0
+    cards = 0
+    for player in range(players):
+        word = words[player]
+        card = NUM_CARDS
+        for _ in range(5):
+            if card == NUM_CARDS and word & 63 < NUM_CARDS and not (taken >> (word & 63)) & 1:
+                card = word & 63
+            word >>= 6
+        if card == NUM_CARDS:
+            return NO_CUT
+        taken |= bit_of(card)
+        cards |= card << (6 * player)
+    return cards
+
+
+@kernel
+def lowest_cut(cards: int, players: int) -> int:
+    """Returns the seat of the lowest of the cards that `cut_cards` returns, or TIED (R2, R39)."""
+    lowest = 13
+    dealer = TIED
+    for player in range(players):
+        rank = rank_of((cards >> (6 * player)) & 63)
+        if rank == lowest:
+            dealer = TIED
+        elif rank < lowest:
+            lowest = rank
+            dealer = player
+    return dealer
 
 
 @kernel

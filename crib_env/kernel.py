@@ -44,6 +44,7 @@ _NO_KERNELS = (
     "lanes_owner.py",
     "make_tables.py",
     "make_win_probability.py",
+    "match.py",
     "narrator.py",
     "opponents.py",
     "options.py",

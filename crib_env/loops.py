@@ -29,7 +29,7 @@ from crib_env.observation import observe, observe_privileged, recall, write_mask
 from crib_env.redeal import lay_out, redeal_hidden, reseed
 
 Array = npt.NDArray[Any]
-FirstDealer = Literal["alternate", "cut"] | int
+FirstDealer = Literal["alternate", "cut", "loser"] | int
 
 OUTSIDE = -1  # a seat that no house player holds
 NOBODY = -1  # whose turn it is once the game is over

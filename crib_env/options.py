@@ -20,11 +20,12 @@ AGENT = 0
 OPPONENT = 1
 
 # The first dealer of an episode, as `Games` takes it.
-FIRST_DEALERS: dict[str, Literal["alternate", "cut"] | int] = {
+FIRST_DEALERS: dict[str, Literal["alternate", "cut", "loser"] | int] = {
     "alternate": "alternate",
     "agent": AGENT,
     "opponent": OPPONENT,
     "cut": "cut",
+    "loser": "loser",
 }
 GAME_REWARDS = tuple(reward.name.lower() for reward in Reward)
 DEAL_REWARDS = ("points", "win_probability")
@@ -35,7 +36,7 @@ STARTS = ("play", "uniform")
 
 RewardName: TypeAlias = Literal["win", "points", "match_points", "win_probability"]
 ShapingName: TypeAlias = Literal["points", "win_probability"] | None
-FirstDealerName: TypeAlias = Literal["alternate", "agent", "opponent", "cut"]
+FirstDealerName: TypeAlias = Literal["alternate", "agent", "opponent", "cut", "loser"]
 Scores: TypeAlias = Literal["play", "uniform"] | Sequence[int]
 MatchPoints: TypeAlias = str | tuple[int, int, int, int]
 

@@ -19,6 +19,7 @@ from crib_env.game import (
     CLAIM,
     CUT,
     DISCARD,
+    LOSER,
     MAX_PLAYS,
     NOTHING,
     NUM_CLAIMS,
@@ -33,7 +34,8 @@ from crib_env.scoring import THIRTY_ONE
 
 Array = npt.NDArray[Any]
 MOST_IN_SHOW = 29  # points of a hand or crib
-FirstDealer = Literal["alternate", "cut"] | int
+FirstDealer = Literal["alternate", "cut", "loser"] | int
+FIRST_DEALER_CODES = {"alternate": ALTERNATE, "cut": CUT, "loser": LOSER}
 
 
 def new_records(n: int, rules: Rules) -> Array:
@@ -57,21 +59,19 @@ def first_dealer_code(first_dealer: FirstDealer, rules: Rules) -> int:
     """Returns the record's code for a first dealer.
 
     Raises:
-        ValueError: If it is no seat, ``"alternate"`` or ``"cut"``.
+        ValueError: If it is no seat, ``"alternate"``, ``"cut"`` or ``"loser"``.
     """
-    if first_dealer == "alternate":
-        return ALTERNATE
-    if first_dealer == "cut":
-        return CUT
+    if isinstance(first_dealer, str) and first_dealer in FIRST_DEALER_CODES:
+        return FIRST_DEALER_CODES[first_dealer]
     if (
-        isinstance(first_dealer, (int, np.integer))  # type: ignore[redundant-expr]  # of users
+        isinstance(first_dealer, (int, np.integer))
         and first_dealer is not True
         and 0 <= first_dealer < rules.players
     ):
         return int(first_dealer)
     raise ValueError(
-        f"first_dealer={first_dealer!r}: allowed are 'alternate', 'cut' and a seat from 0 to "
-        f"{rules.players - 1}"
+        f"first_dealer={first_dealer!r}: allowed are 'alternate', 'cut', 'loser' and a seat from 0 "
+        f"to {rules.players - 1}"
     )
 
 
@@ -120,8 +120,8 @@ def check_records(records: Array, like: Array) -> None:
     for name, low, high in (
         ("game_number", 0, np.iinfo(np.int32).max - 1),
         ("deal_number", 0, np.iinfo(np.int32).max - 1),
-        ("first_dealer", CUT, players - 1),
-        ("first_cut", 0, players - 1),
+        ("first_dealer", LOSER, players - 1),
+        ("first_cut", 0, 2 * players - 1),
         ("phase", 0, CALL if like["muggins"][0] else OVER),
         ("dealer", 0, players - 1),
         ("turn", 0, players - 1),

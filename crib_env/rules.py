@@ -5,7 +5,7 @@ The rule book itself is `game.py`; it reads these as fields of the record, never
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
 from typing import Any, TypeAlias
 
@@ -137,9 +137,7 @@ class Rules:
         level = np.asarray(skunk_level(np.asarray(loser_score), self.target, self.triple_skunk))
         return level if level.ndim else int(level)
 
-    def match_points(
-        self, loser_score: int, scheme: str | tuple[int, int, int, int] = "acc"
-    ) -> int:
+    def match_points(self, loser_score: int, scheme: str | Sequence[int] = "acc") -> int:
         """Returns what the winner of a game scores in a match (R29); the loser scores nothing.
 
         Args:
@@ -147,15 +145,9 @@ class Rules:
             scheme: A name of `MATCH_POINTS`, or (win, skunk, double, triple).
 
         Raises:
-            ValueError: If the scheme is unknown or not of four numbers.
+            ValueError: If the scheme is unknown, or not of four whole numbers that do not fall.
         """
-        if isinstance(scheme, str):
-            if scheme not in MATCH_POINTS:
-                raise ValueError(f"match points {scheme!r}: allowed are {', '.join(MATCH_POINTS)}")
-            scheme = MATCH_POINTS[scheme]
-        if len(scheme) != 4:
-            raise ValueError(f"match points {scheme}: allowed are four: win, skunk, double, triple")
-        return scheme[self.skunk_level(loser_score)]
+        return scheme_of(scheme)[self.skunk_level(loser_score)]
 
 
 def skunk_level(loser_score: Any, target: int, triple_skunk: int) -> Any:
@@ -164,6 +156,53 @@ def skunk_level(loser_score: Any, target: int, triple_skunk: int) -> Any:
     double = 1 * (loser_score < target - 60)
     triple = triple_skunk * (loser_score < target - 90)
     return skunk + double + triple
+
+
+def loser_deals(scores: Any, players: int, sides: int, first_dealer: int) -> int:
+    """Returns the seat that deals the next game first where the loser does (R3).
+
+    It is of the side with the fewest points; of several such seats it is the first to the left of
+    who dealt the game first. Plain here, and compiled for a record in game.py.
+
+    Args:
+        scores: The scores at the end of the game, by side.
+        players: How many seats play.
+        sides: How many scores there are.
+        first_dealer: The seat that dealt the game first.
+    """
+    dealer = (first_dealer + 1) % players
+    for step in range(2, players + 1):
+        seat = (first_dealer + step) % players
+        if scores[seat % sides] < scores[dealer % sides]:
+            dealer = seat
+    return dealer
+
+
+def scheme_of(match_points: str | Sequence[int]) -> tuple[int, int, int, int]:
+    """Returns the match points of (win, skunk, double, triple) by a scheme (R29).
+
+    Args:
+        match_points: A name of `MATCH_POINTS`, or the four numbers.
+
+    Raises:
+        ValueError: If it is no such name, or not four whole numbers from 0 that do not fall.
+    """
+    if isinstance(match_points, str) and match_points in MATCH_POINTS:
+        return MATCH_POINTS[match_points]
+    if (
+        isinstance(match_points, (tuple, list))
+        and len(match_points) == 4
+        and all(isinstance(one, (int, np.integer)) for one in match_points)
+        and not any(isinstance(one, bool) for one in match_points)
+        and match_points[0] >= 0
+        and list(match_points) == sorted(match_points)
+    ):
+        win, skunk, double, triple = map(int, match_points)
+        return win, skunk, double, triple
+    raise ValueError(
+        f"match_points={match_points!r}: allowed are {', '.join(map(repr, MATCH_POINTS))}, and "
+        "four whole numbers that do not fall: win, skunk, double, triple"
+    )
 
 
 RulesLike: TypeAlias = Rules | str | Mapping[str, Any] | None

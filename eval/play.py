@@ -82,12 +82,12 @@ def play_games(
     for start in range(0, total, lanes):
         part = slice(start, min(start + lanes, total))
         games = Games(part.stop - start, rules, seeds[part], first_dealer=0)
-        _play_out(games, agents, sitting[part], on_progress or (lambda ended: None))
+        play_out(games, agents, sitting[part], on_progress or (lambda ended: None))
         _collect(games, sitting[part], results[part])
     return results
 
 
-def _play_out(
+def play_out(
     games: Games, agents: Sequence[Agent], seats: npt.NDArray[np.int8], on_progress: OnProgress
 ) -> None:
     """Plays every game of a batch to its end. Changes *games*."""

@@ -305,6 +305,31 @@ def test_the_first_dealer_alternates_or_is_cut_for() -> None:
         assert changes == 40 if first_dealer == "alternate" else 8 < changes < 32
 
 
+def test_the_loser_may_deal_the_next_episode() -> None:
+    env = gymnasium.make(ID, first_dealer="loser", rules={"target": 31}, opponent="random")
+    envs: Any = gymnasium.make_vec(
+        ID, num_envs=2, first_dealer="loser", rules={"target": 31}, opponent="random"
+    )
+    _, info = env.reset(seed=3)
+    _, infos = envs.reset(seed=[3, 4])
+    results = set()
+    for _ in range(8):
+        over = False
+        while not over:
+            assert infos["is_dealer"][0] == info["is_dealer"]
+            actions = infos["action_mask"].argmax(axis=1)
+            _, _, over, _, info = env.step(actions[0])
+            _, _, overs, _, infos = envs.step(actions)
+        assert overs[0]
+        lost = not info["won"]
+        results.add(lost)
+        _, info = env.reset()
+        # The other lane goes on; a step begins the next episode of this one.
+        _, _, _, _, infos = envs.step(infos["action_mask"].argmax(axis=1))
+        assert infos["is_dealer"][0] == info["is_dealer"] == lost
+    assert results == {True, False}
+
+
 def test_d034_every_option_outlives_reset_with_a_seed() -> None:
     env = gymnasium.make(
         ID,

@@ -6,6 +6,7 @@ of the skunks and the match points in test_rules.py.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from itertools import pairwise
 
 import numpy as np
@@ -15,6 +16,7 @@ from crib_env.batch import Games, IllegalActionError
 from crib_env.cards import card_text, cards_in, parse_card, parse_cards
 from crib_env.game import Phase, Role, Source
 from crib_env.luck import STREAM_CUT, philox
+from crib_env.position import Position
 from crib_env.rules import Rules
 from tests.tabletop import DEALER, PONE, Table, after_cut, dealt, pegging_points
 
@@ -107,6 +109,46 @@ def test_r3_first_deal_may_be_cut_for_in_every_game() -> None:
     dealers = first_dealers(Games(1, seed=[5], first_dealer="cut"), 40)
     changes = sum(one != other for one, other in pairwise(dealers))
     assert 10 < changes < 30, dealers
+
+
+def ended(games: Games, scores: Sequence[int]) -> None:
+    """Ends the game of lane 0 at these scores, the side at the target being the winner."""
+    games.records["scores"][0, : len(scores)] = scores
+    games.records["winner"][0] = list(scores).index(games.rules.target)
+    games.records["phase"][0] = Phase.OVER
+
+
+def test_r3_the_loser_may_deal_the_next_game() -> None:
+    games = Games(1, seed=4, first_dealer="loser")
+    for loser in (0, 0, 1, 0, 1, 1, 1, 0):
+        ended(games, (120, 121) if loser == 0 else (121, 120))
+        games.next_game()
+        assert games.records["dealer"][0] == loser
+
+
+def test_r3_where_the_loser_deals_the_first_game_is_cut_for() -> None:
+    for seed in range(30):
+        dealer = Games(1, seed=[seed], first_dealer="loser").records["dealer"][0]
+        assert dealer == first_dealer(seed)
+
+
+def test_r3_after_a_game_that_nobody_lost_the_deal_is_cut_for() -> None:
+    games = Games(1, seed=[5], first_dealer="loser")
+    assert first_dealers(games, 40) == first_dealers(Games(1, seed=[5], first_dealer="cut"), 40)
+
+
+def test_r3_a_position_leaves_the_deal_with_the_loser() -> None:
+    games, scores = Games(1, seed=[5], first_dealer="loser"), [(121, 60), (60, 121)]
+    for number in range(6):
+        ended(games, scores[number % 2])
+        loser = 1 - number % 2
+        games.next_game()
+        games.set_position(0, Position(scores=(100, 100)))
+        assert games.records["dealer"][0] == loser
+        # Nor does it matter how the game went that a position takes the place of.
+        ended(games, scores[number % 2])
+        games.set_position(0, Position(scores=(3, 4)))
+        assert games.records["dealer"][0] == loser
 
 
 def test_r4_each_is_dealt_six_cards_of_one_pack() -> None:

@@ -37,6 +37,19 @@ def test_every_record_of_play_is_taken(one_deal: bool, target: int) -> None:
         check_records(records, records)
 
 
+@pytest.mark.parametrize("players", [2, 3, 4])
+def test_every_record_where_the_loser_deals_is_taken(players: int) -> None:
+    rules = Rules(players=players, cards_dealt=6 if players == 2 else 5, target=31)
+    games = Games(50, rules, seed=1, first_dealer="loser")
+    firsts = set()
+    for _ in range(4):
+        check_records(games.records, games.records)
+        firsts |= set(games.records["first_cut"].tolist())
+        games.play_bots([0] * players)
+        games.next_game()
+    assert firsts == set(range(2 * players))
+
+
 def in_phase(phase: Phase) -> Array:
     """Returns records, (1,), of a game in a phase; the first in the play has nothing laid."""
     rng = np.random.default_rng(2)
@@ -61,6 +74,8 @@ IMPOSSIBLE = [
     (Phase.DISCARD, "count", 5),
     (Phase.DISCARD, "scores", (31, 0)),
     (Phase.DISCARD, "winner", 0),
+    (Phase.DISCARD, "first_dealer", -4),
+    (Phase.DISCARD, "first_cut", 4),
     (Phase.PLAY, "hands", (0, 0)),
     (Phase.PLAY, "discards", (0, 0)),
     (Phase.PLAY, "crib", 0),

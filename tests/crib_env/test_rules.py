@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from crib_env.batch import Games
-from crib_env.rules import MATCH_POINTS, Rules
+from crib_env.rules import MATCH_POINTS, Rules, loser_deals
 from tests.referee import skunk_level
 
 pytestmark = pytest.mark.nojit
@@ -30,6 +30,30 @@ CASES: list[dict[str, Any]] = [
 def of_kind(*kinds: str) -> list[Any]:
     """Returns the cases of some kinds, as parameters with their ids."""
     return [pytest.param(case, id=case["id"]) for case in CASES if case["input"]["kind"] in kinds]
+
+
+# ---- the loser deals ----
+
+# Scores by side, the number of players, and who deals next where seat 0, 1, ... dealt first.
+LOSERS = [
+    ((121, 120), 2, (1, 1)),
+    ((120, 121), 2, (0, 0)),
+    ((121, 90, 89), 3, (2, 2, 2)),
+    ((90, 121, 91), 3, (0, 0, 0)),
+    ((121, 90, 90), 3, (1, 2, 1)),
+    ((90, 90, 121), 3, (1, 0, 0)),
+    ((90, 121, 90), 3, (2, 2, 0)),
+    ((121, 7), 4, (1, 3, 3, 1)),
+    ((7, 121), 4, (2, 2, 0, 0)),
+]
+
+
+@pytest.mark.parametrize(("scores", "players", "dealers"), LOSERS)
+def test_r3_the_loser_is_who_has_fewest_points_and_the_first_to_the_left_of_those_alike(
+    scores: tuple[int, ...], players: int, dealers: tuple[int, ...]
+) -> None:
+    for first, dealer in enumerate(dealers):
+        assert loser_deals(scores, players, len(scores), first) == dealer
 
 
 # ---- skunks and match points ----

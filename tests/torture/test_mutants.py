@@ -77,14 +77,14 @@ OTHERS = {
     "higher card deals": Fault(
         2,
         "game.py",
-        "            elif rank_of(card) < lowest:\n",
-        "            elif rank_of(card) > lowest or lowest == 13:\n",
+        "        elif rank < lowest:\n",
+        "        elif rank > lowest or lowest == 13:\n",
     ),
     "equal cuts stand": Fault(
         2,
         "game.py",
-        "                tied = True\n            elif",
-        "                tied = False\n            elif",
+        "            dealer = TIED\n        elif",
+        "            pass\n        elif",
     ),
     "deal does not alternate": Fault(
         3,
@@ -95,8 +95,20 @@ OTHERS = {
     "first deal does not alternate": Fault(
         3,
         "game.py",
-        "(game.first_cut + game.game_number) % game.players",
-        "game.first_cut",
+        "(int(game.first_cut) + number) % players",
+        "int(game.first_cut)",
+    ),
+    "the winner deals the next game": Fault(
+        3, "rules.py", "scores[seat % sides] < scores", "scores[seat % sides] > scores"
+    ),
+    "of losers alike the dealer itself deals again": Fault(
+        3, "rules.py", "scores[seat % sides] < scores", "scores[seat % sides] <= scores"
+    ),
+    "after a game that nobody lost its dealer deals again": Fault(
+        3,
+        "game.py",
+        "        if game.winner >= 0:\n            dealer = loser",
+        "        if game.winner >= -1:\n            dealer = loser",
     ),
     "cards belong to seats": Fault(
         4,
