@@ -32,8 +32,9 @@ def make(name: str, rules: Rules | None = None, mode: str = "greedy") -> Agent:
     """Returns the agent of that name.
 
     Args:
-        name: A house player (``"random"``, ``"greedy"``, ``"expert"``) or ``"checkpoint:PATH"``,
-            where PATH is a checkpoint or the folder of a training run, whose newest is taken.
+        name: A house player (``"random"``, ``"greedy"``, ``"expert"``, ``"careless"``) or
+            ``"checkpoint:PATH"``, where PATH is a checkpoint or the folder of a training run, whose
+            newest is taken.
         rules: The rules of the games that it will play.
         mode: How a network chooses: ``"greedy"`` or ``"sample"``. House players have one mode.
 

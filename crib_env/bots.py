@@ -1,4 +1,4 @@
-"""The house players, as kernels that play inside the loops: random, greedy and expert.
+"""The house players, as kernels that play inside the loops: random, greedy, expert, careless.
 
 Each uses only what its seat may know: of *game* they read the seat's own hand and discards, the
 starter once turned, and what lies open. A test plays them on records rebuilt from the observation.
@@ -56,6 +56,7 @@ class Bot(IntEnum):
     RANDOM = 0
     GREEDY = 1
     EXPERT = 2
+    CARELESS = 3  # expert's cards; what sets it apart is how it counts with muggins
 
 
 BOTS = tuple(bot.name.lower() for bot in Bot)
@@ -221,7 +222,7 @@ def expected_discard(hand: int, thrown: int, size: int, crib_table: Array, sign:
 
 @kernel
 def discard_of(bot: int, game: Game, player: int) -> int:
-    """Returns what greedy or expert throws in all, cards thrown before included."""
+    """Returns what greedy, expert or careless throws in all, cards thrown before included."""
     hand, thrown = int(game.hands[player]), int(game.discards[player])
     size = int(game.num_discards)
     if bot == GREEDY:

@@ -132,9 +132,9 @@ class CribbageEnv(LanesOwner, gymnasium.Env[Observation, np.int64]):
     - v0: the first.
 
     Args:
-        opponent: A house player by name (``"random"``, ``"greedy"``, ``"expert"``), any `Policy`,
-            or a pool: a mapping of those to weights, or pairs of (opponent, weight). From a pool,
-            each game draws its opponent by the lane's own luck.
+        opponent: A house player by name (``"random"``, ``"greedy"``, ``"expert"``,
+            ``"careless"``), any `Policy`, or a pool: a mapping of those to weights, or pairs of
+            (opponent, weight). From a pool, each game draws its opponent by the lane's own luck.
         reward: ``"win"``, ``"points"``, ``"match_points"`` or ``"win_probability"``.
         rules: The rules of the game; by default `Rules()`.
         first_dealer: Who deals first: ``"alternate"`` cuts for the lane's first game and alternates

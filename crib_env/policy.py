@@ -66,7 +66,7 @@ class BotPolicy:
     """A house player as a policy: plays from the observation what it plays in the compiled loops.
 
     Args:
-        name: ``"random"``, ``"greedy"`` or ``"expert"``.
+        name: ``"random"``, ``"greedy"``, ``"expert"`` or ``"careless"``.
         rules: The rules of the games that it is shown.
 
     Raises:

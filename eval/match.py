@@ -308,7 +308,7 @@ class Options:
     """Plays two agents against each other, the same cards twice with the seats exchanged."""
 
     a: Annotated[tyro.conf.Positional[str], tyro.conf.arg(metavar="A")]
-    """First agent: random, greedy, expert or checkpoint:PATH."""
+    """First agent: random, greedy, expert, careless or checkpoint:PATH."""
     b: Annotated[tyro.conf.Positional[str], tyro.conf.arg(metavar="B")]
     """Second agent."""
     games: int = 10_000

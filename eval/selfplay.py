@@ -179,7 +179,7 @@ class Options:
     """Plays an agent against itself and says what its games look like."""
 
     agent: Annotated[tyro.conf.Positional[str], tyro.conf.arg(metavar="AGENT")] = "expert"
-    """The agent: random, greedy, expert or checkpoint:PATH."""
+    """The agent: random, greedy, expert, careless or checkpoint:PATH."""
     games: int = 100_000
     """How many games."""
     seed: int = 0
