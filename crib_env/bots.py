@@ -62,6 +62,10 @@ class Bot(IntEnum):
 BOTS = tuple(bot.name.lower() for bot in Bot)
 
 RANDOM, GREEDY, EXPERT = int(Bot.RANDOM), int(Bot.GREEDY), int(Bot.EXPERT)
+CARELESS = int(Bot.CARELESS)
+
+CARELESS_RATE = 0.2  # the share of its counts in which careless errs
+TWO_TO_32 = 4294967296.0
 
 HAND_STEPS = 5  # a hand holds at most six cards
 
@@ -75,12 +79,28 @@ for _n in range(1, NUM_CARDS + 1):
 
 @kernel
 def bot_action(bot: int, game: Game) -> int:
-    """Returns the card that a house player chooses for the player to act."""
+    """Returns what a house player chooses for the player to act."""
+    low, high = 0, 0
+    if bot == RANDOM or is_claiming(game):
+        low, high = luck_of(game, int(game.turn))
+    return bot_choice(bot, game, low, high)
+
+
+@kernel
+def bot_choice(bot: int, game: Game, low: int, high: int) -> int:
+    """Returns what a house player chooses for the player to act, with luck given.
+
+    Args:
+        bot: The player's number.
+        game: The record, or what the seat knows of it.
+        low: 32 random bits.
+        high: 32 more.
+    """
     player = int(game.turn)
-    if bot == RANDOM:
-        return random_action(game, luck_of(game, player)[0])
     if is_claiming(game):
-        return CLAIM_ACTION + number_said(bot, game)
+        return CLAIM_ACTION + number_said(bot, game, low, high)
+    if bot == RANDOM:
+        return random_card(legal(game, player), low)
     if game.phase == DISCARD:
         return lowest_bit(discard_of(bot, game, player) & ~int(game.discards[player]))
     if bot == GREEDY:
@@ -105,20 +125,37 @@ def bot_move(bot: int, game: Game) -> None:
 
 
 @kernel
-def random_action(game: Game, luck: int) -> int:
-    """Returns one of the legal actions, all alike likely; *luck* is 32 random bits."""
-    if is_claiming(game):
-        return CLAIM_ACTION + ((luck * NUM_CLAIMS) >> 32)
-    return random_card(legal(game, int(game.turn)), luck)
+def counted(game: Game) -> int:
+    """Returns the right claim or call: what is there, or was missed."""
+    return int(game.true_points) if game.phase == CLAIM else int(game.missed)
 
 
 @kernel
-def number_said(bot: int, game: Game) -> int:
-    """Returns what a house player that counts claims or calls: what is there, or was missed.
+def number_said(bot: int, game: Game, low: int, high: int) -> int:
+    """Returns what a house player claims or calls, 0 to 31.
 
-    What is counted lies open to all: a seat that claims or calls may know both.
+    What is counted lies open to all: a seat that claims or calls may know what is there. All but
+    random and careless say it. Random says any number. Careless errs in a fifth of its counts
+    (`CARELESS_RATE`): half of these too low by 1 to 3 points, as far as there are any, half too
+    high by 1 or 2; and it lets a fifth of what others miss go by.
+
+    Args:
+        bot: The player's number.
+        game: The record, or what the seat knows of it.
+        low: 32 random bits: whether to err, or which number.
+        high: 32 more: how.
     """
-    return int(game.true_points) if game.phase == CLAIM else int(game.missed)
+    if bot == RANDOM:
+        return (low * NUM_CLAIMS) >> 32
+    right = counted(game)
+    if bot != CARELESS or low >= CARELESS_RATE * TWO_TO_32:
+        return right
+    if game.phase != CLAIM:
+        return 0
+    error = (high * 6) >> 32
+    if error < 3:
+        return max(right - 1 - error, 0)
+    return right + 1 + error % 2
 
 
 @kernel

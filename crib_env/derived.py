@@ -15,9 +15,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from crib_env.bots import crib_table_of, first_throw, next_throw, throw_value
+from crib_env.bots import counted, crib_table_of, first_throw, next_throw, throw_value
 from crib_env.cards import NUM_CARDS, rank_of
-from crib_env.game import DISCARD, Game, legal, side_of
+from crib_env.game import DISCARD, NUM_CLAIMS, Game, is_claiming, legal, side_of
 from crib_env.kernel import as_records, kernel, lowest_bit
 from crib_env.observation import Field, fields_in_order, observation_size, recall
 from crib_env.records import new_records
@@ -38,35 +38,39 @@ MOST_PEGGED = 14
 def derived_layout(rules: Rules) -> dict[str, Field]:
     """Returns the named slices of the derived inputs, in order.
 
-    Both go by card, and are 0 for every card that the seat may not choose now.
+    The first two go by card, and are 0 for every card that the seat may not choose now.
     """
     scaled = f"(points + {-LEAST_THROW}) / {MOST_THROW - LEAST_THROW}"
-    return fields_in_order(
-        [
-            (
-                "throws",
-                rules.num_actions,
-                1,
-                "before the cut, for each card that may be thrown: the best throw with it, or the "
-                "throw of it with the card thrown before, in expected points of the hand over all "
-                f"{NUM_STARTERS} starters, plus those of one's own crib or minus those of the "
-                f"other's; {scaled}",
-            ),
-            (
-                "pegs",
-                rules.num_actions,
-                1,
-                "in the play, for each card that may be laid: the points it pegs at once by 15, "
-                f"31, pairs and runs, without the point for a go or the last card; "
-                f"points / {MOST_PEGGED}",
-            ),
-        ]
-    )
+    rows: list[tuple[str, int, int, str]] = [
+        (
+            "throws",
+            NUM_CARDS,
+            1,
+            "before the cut, for each card that may be thrown: the best throw with it, or the "
+            "throw of it with the card thrown before, in expected points of the hand over all "
+            f"{NUM_STARTERS} starters, plus those of one's own crib or minus those of the "
+            f"other's; {scaled}",
+        ),
+        (
+            "pegs",
+            NUM_CARDS,
+            1,
+            "in the play, for each card that may be laid: the points it pegs at once by 15, "
+            f"31, pairs and runs, without the point for a go or the last card; "
+            f"points / {MOST_PEGGED}",
+        ),
+    ]
+    if rules.muggins != "none":
+        meaning = (
+            "where a claim or call is asked for: 1 for the points that are there, or were missed"
+        )
+        rows.append(("counts", NUM_CLAIMS, 1, meaning))
+    return fields_in_order(rows)
 
 
 def derived_size(rules: Rules) -> int:
     """Returns how many derived inputs there are."""
-    return derived_layout(rules)["pegs"].stop
+    return max(field.stop for field in derived_layout(rules).values())
 
 
 def derived_inputs(
@@ -113,8 +117,11 @@ def derive_all(observations: Array, games: Array, out: Array) -> None:
         recall(observations[row], game)
         if game.phase == DISCARD:
             write_throws(game, out[row, :NUM_CARDS])
+        elif is_claiming(game):
+            if game.turn == 0:
+                out[row, 2 * NUM_CARDS + counted(game)] = 1.0
         else:
-            write_pegs(game, out[row, NUM_CARDS:])
+            write_pegs(game, out[row, NUM_CARDS : 2 * NUM_CARDS])
 
 
 @kernel

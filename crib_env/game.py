@@ -117,22 +117,23 @@ RECORD = np.dtype(
         ("dealer", np.int8),
         ("turn", np.int8),  # the seat to act
         ("winner", np.int8),  # the side that won, -1 before
+        # What is counted and must be claimed; Counting.NOTHING and -1 at all other times.
+        ("counting", np.int8),
+        ("owner", np.int8),  # whose points these are
         ("scores", np.int16, (MAX_PLAYERS,)),  # by side, at most the target
-        (
-            "points",
-            np.int16,
-            (MAX_PLAYERS, NUM_SOURCES, 2),
-        ),  # pegged in this game, by seat, Source and Role
+        # Pegged in this game, by seat, Source and Role.
+        ("points", np.int16, (MAX_PLAYERS, NUM_SOURCES, 2)),
         # Points of hands kept and cribs thrown in this game, counted or not, by seat: its hands as
         # dealer, its hands as pone, its cribs.
         ("worth_totals", np.int16, (MAX_PLAYERS, 3)),
         # The deal.
         ("luck", np.uint32, (2,)),  # the key of the players' luck in this deal
-        (
-            "lacks",
-            np.int8,
-            (MAX_PLAYERS,),
-        ),  # shown by go: no card of so many pips or fewer, by seat
+        # Shown by go: no card of so many pips or fewer, by seat.
+        ("lacks", np.int8, (MAX_PLAYERS,)),
+        ("true_points", np.int8),  # of what is counted
+        ("claimed", np.int8),  # -1 before
+        ("missed", np.int8),  # what is there still to call
+        ("shown", np.int8),  # how many hands, then the crib, lie open in the show
         ("hands", np.int64, (MAX_PLAYERS,)),  # cards held now, a set by seat
         ("discards", np.int64, (MAX_PLAYERS,)),  # cards thrown, a set by seat
         ("crib", np.int64),  # cards of the crib so far, a set
@@ -147,20 +148,13 @@ RECORD = np.dtype(
         ("count", np.int8),
         ("pile_size", np.int8),
         ("gone", np.int8),  # who said go in this count, a bit by seat
-        # What is counted and must be claimed; Counting.NOTHING and -1 at all other times.
-        ("counting", np.int8),
-        ("owner", np.int8),  # whose points these are
-        ("true_points", np.int8),
-        ("claimed", np.int8),  # -1 before
-        ("missed", np.int8),  # what is there still to call
-        ("called", np.int8, (MAX_PLAYERS,)),  # by seat, -1 before
-        ("shown", np.int8),  # how many hands, then the crib, lie open in the show
         # Under ALTERNATE: the seat that dealt the lane's first game. Under LOSER: the seat that
         # dealt this game first, plus the number of players in games of odd number.
         ("first_cut", np.int8),
         # Whether the game is a single deal: over after its crib, won or not. The fields fill whole
         # words, so that records that are alike are alike byte by byte. A test looks for holes.
         ("one_deal", np.int8),
+        ("called", np.int16, (MAX_PLAYERS,)),  # by seat, -1 before
     ],
     align=True,
 )
@@ -185,11 +179,17 @@ class Game(Protocol):
     dealer: int
     turn: int
     winner: int
+    counting: int
+    owner: int
     scores: Any
     points: Any
     worth_totals: Any
     luck: Any
     lacks: Any
+    true_points: int
+    claimed: int
+    missed: int
+    shown: int
     hands: Any
     discards: Any
     crib: int
@@ -203,15 +203,9 @@ class Game(Protocol):
     count: int
     pile_size: int
     gone: int
-    counting: int
-    owner: int
-    true_points: int
-    claimed: int
-    missed: int
-    called: Any
-    shown: int
     first_cut: int
     one_deal: int
+    called: Any
 
 
 @kernel
@@ -402,7 +396,7 @@ def deal(game: Game) -> None:
         pack ^= hand
     if game.crib_from_pack:
         game.crib = draw_cards(game, pack, int(game.crib_from_pack), MAX_PLAYERS)
-        pack ^= game.crib
+        pack ^= int(game.crib)
     game.starter = lowest_bit(draw_cards(game, pack, 1, MAX_PLAYERS + 1))
     draw_luck(game)
 

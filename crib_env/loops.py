@@ -10,7 +10,7 @@ from typing import Any, Literal
 
 import numpy.typing as npt
 
-from crib_env.bots import RANDOM, bot_action, bot_move, random_action
+from crib_env.bots import bot_choice, bot_move
 from crib_env.cards import NO_CARD
 from crib_env.episode import (
     ENDED,
@@ -124,10 +124,8 @@ def bot_actions(games: Array, bot: int, luck: Array, out: Array) -> None:
         game = games[lane]
         if game.phase == OVER:
             out[lane] = 0
-        elif bot == RANDOM:
-            out[lane] = random_action(game, int(luck[lane, 0]))
         else:
-            out[lane] = bot_action(bot, game)
+            out[lane] = bot_choice(bot, game, int(luck[lane, 0]), int(luck[lane, 1]))
 
 
 @kernel

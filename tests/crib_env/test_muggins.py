@@ -10,11 +10,15 @@ import pytest
 from crib_env.batch import Games, IllegalActionError
 from crib_env.bots import Bot
 from crib_env.cards import parse_card, parse_cards
+from crib_env.derived import derived_inputs, derived_layout
 from crib_env.game import CLAIM_ACTION, Counting, Phase, Role, Source
 from crib_env.observation import layout
+from crib_env.policy import BotPolicy
 from crib_env.position import Position
 from crib_env.rules import PRESETS, Rules
 from tests.tabletop import DEALER, PONE, Table, after_cut
+
+pytestmark = pytest.mark.nojit
 
 SHOW, FULL = Rules(muggins="show"), Rules(muggins="full")
 
@@ -330,3 +334,82 @@ def test_a_position_that_no_right_counts_come_to_is_refused() -> None:
     say(table.lay("TH"), 0, 0)
     with pytest.raises(ValueError, match="less has been pegged than was laid"):
         table.games.position(0)
+
+
+# ---- house players ----
+
+
+def said_by(name: str, muggins: str = "full") -> list[tuple[Phase, int, int]]:
+    """Returns (phase, right, said) of every claim and call of a house player against itself."""
+    games = Games(200, Rules(muggins=muggins), seed=7)
+    policy = BotPolicy(name, games.rules)
+    said = []
+    while not games.over.all():
+        lanes = np.flatnonzero(~games.over)
+        chosen = policy(
+            games.observe(lanes=lanes), games.action_masks(lanes=lanes), games.luck(lanes)
+        )
+        for lane, action in zip(lanes, chosen.tolist(), strict=True):
+            record = games.records[lane]
+            if record["counting"]:
+                claiming = record["phase"] == Phase.CLAIM
+                right = int(record["true_points"] if claiming else record["missed"])
+                said.append((Phase(int(record["phase"])), right, action - CLAIM_ACTION))
+        games.apply(chosen, lanes)
+    return said
+
+
+@pytest.mark.parametrize("name", ["greedy", "expert"])
+def test_a_house_player_that_counts_is_always_right(name: str) -> None:
+    assert all(right == said for _, right, said in said_by(name))
+
+
+def test_careless_errs_in_a_fifth_of_its_counts_in_both_directions() -> None:
+    said = said_by("careless")
+    claims = [(right, number) for phase, right, number in said if phase == Phase.CLAIM]
+    worth = [(right, number) for right, number in claims if right >= 3]
+    errors = np.array([number - right for right, number in worth])
+    assert len(errors) > 1_000
+    assert set(errors.tolist()) == {-3, -2, -1, 0, 1, 2}
+    spread = 4 * np.sqrt(0.2 * 0.8 / len(errors))
+    assert abs((errors != 0).mean() - 0.2) < spread
+    assert abs((errors < 0).mean() - 0.1) < spread
+    calls = np.array([(right, number) for phase, right, number in said if phase == Phase.CALL])
+    assert (calls[calls[:, 0] == 0, 1] == 0).all()
+    missed = calls[calls[:, 0] > 0]
+    overlooked = missed[:, 1] == 0
+    assert (missed[~overlooked, 0] == missed[~overlooked, 1]).all()
+    assert abs(overlooked.mean() - 0.2) < 4 * np.sqrt(0.2 * 0.8 / len(missed))
+
+
+@pytest.mark.parametrize("muggins", ["show", "full"])
+def test_whoever_counts_right_beats_careless(muggins: str) -> None:
+    wins = 0
+    for seat in (0, 1):
+        games = Games(2_000, Rules(muggins=muggins), seed=8, first_dealer="alternate")
+        bots = [int(Bot.CARELESS)] * 2
+        bots[seat] = int(Bot.EXPERT)
+        games.play_bots(bots)
+        wins += int((games.winner == seat).sum())
+    assert wins / 4_000 > 0.55
+
+
+def test_derived_inputs_say_what_is_there_to_be_said() -> None:
+    rules = Rules(muggins="full")
+    counts = derived_layout(rules)["counts"].slice
+    games = Games(50, rules, seed=9)
+    rng = np.random.default_rng(9)
+    asked = 0
+    for _ in range(60):
+        games.next_game()
+        inputs = derived_inputs(games.observe(), rules)[:, counts]
+        records = games.records
+        claiming = records["phase"] == Phase.CLAIM
+        right = np.where(claiming, records["true_points"], records["missed"])
+        told = np.where(records["counting"] > 0, inputs.argmax(axis=1), right)
+        assert np.array_equal(told, right)
+        assert (inputs.sum(axis=1) == (records["counting"] > 0)).all()
+        asked += int((records["counting"] > 0).sum())
+        noise = rng.random((50, 84)) * games.action_masks()
+        games.apply(np.where(records["counting"] > 0, CLAIM_ACTION + right, noise.argmax(axis=1)))
+    assert asked > 500

@@ -15,6 +15,8 @@ from crib_env.position import Position
 from crib_env.rules import PRESETS, Rules
 from tests.referee import cut_for_deal, score_hand
 
+pytestmark = pytest.mark.nojit
+
 THREE, FOUR, FIVE = PRESETS["three_player"], PRESETS["four_player"], PRESETS["five_card"]
 
 
