@@ -10,7 +10,7 @@ from crib_env.batch import Games, IllegalActionError
 from crib_env.bots import BOTS, Bot
 from crib_env.cards import card_text, cards_text, parse_card, parse_cards
 from crib_env.env import CribbageDealEnv, CribbageEnv
-from crib_env.game import Phase, Role, Source
+from crib_env.game_record import Phase, Role, Source
 from crib_env.loops import OUTSIDE
 from crib_env.luck import lane_seed
 from crib_env.match import Match, MatchRules, Standing, cuts_for_deal

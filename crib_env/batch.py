@@ -15,7 +15,7 @@ import numpy.typing as npt
 
 from crib_env.bots import BOTS
 from crib_env.cards import NO_CARD, NUM_CARDS, card_text, cards_in, cards_text
-from crib_env.game import (
+from crib_env.game_record import (
     A_CARD,
     A_GO,
     CALL,

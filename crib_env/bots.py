@@ -23,18 +23,9 @@ from crib_env.cards import (
     pips_of_rank,
     rank_of,
 )
-from crib_env.game import (
-    CLAIM,
-    CLAIM_ACTION,
-    DISCARD,
-    NUM_CLAIMS,
-    Game,
-    apply,
-    is_claiming,
-    legal,
-    luck_of,
-    side_of,
-)
+from crib_env.dealing import side_of
+from crib_env.game import apply, is_claiming, legal, luck_of
+from crib_env.game_record import CLAIM, CLAIM_ACTION, DISCARD, NUM_CLAIMS, Game
 from crib_env.kernel import bit_count, kernel, lowest_bit
 from crib_env.observation import unseen_by
 from crib_env.scoring import (

@@ -17,7 +17,9 @@ import numpy.typing as npt
 
 from crib_env.bots import counted, crib_table_of, first_throw, next_throw, throw_value
 from crib_env.cards import NUM_CARDS, rank_of
-from crib_env.game import DISCARD, NUM_CLAIMS, Game, is_claiming, legal, side_of
+from crib_env.dealing import side_of
+from crib_env.game import is_claiming, legal
+from crib_env.game_record import DISCARD, NUM_CLAIMS, Game
 from crib_env.kernel import as_records, kernel, lowest_bit
 from crib_env.observation import Field, fields_in_order, observation_size, recall
 from crib_env.records import new_records

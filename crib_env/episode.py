@@ -11,7 +11,8 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from crib_env.game import OVER, Game, side_of
+from crib_env.dealing import side_of
+from crib_env.game_record import OVER, Game
 from crib_env.kernel import kernel
 from crib_env.luck import STREAM_SCORES, philox
 from crib_env.rules import MAX_TARGET, skunk_level

@@ -18,7 +18,7 @@ import numpy.typing as npt
 from crib_env.batch import Games, IllegalActionError
 from crib_env.cards import NO_CARD
 from crib_env.episode import ENDED, VOID, Start
-from crib_env.game import Phase
+from crib_env.game_record import Phase
 from crib_env.kernel import as_records
 from crib_env.loops import (
     ILLEGAL,

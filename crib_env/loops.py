@@ -12,6 +12,7 @@ import numpy.typing as npt
 
 from crib_env.bots import bot_choice, bot_move
 from crib_env.cards import NO_CARD
+from crib_env.dealing import side_of, start_game
 from crib_env.episode import (
     ENDED,
     TWO_TO_32,
@@ -22,7 +23,8 @@ from crib_env.episode import (
     set_out,
     settle,
 )
-from crib_env.game import OVER, Game, apply, is_legal, luck_of, side_of, start_game
+from crib_env.game import apply, is_legal, luck_of
+from crib_env.game_record import OVER, Game
 from crib_env.kernel import kernel
 from crib_env.luck import STREAM_OPPONENTS, philox
 from crib_env.observation import observe, observe_privileged, recall, write_mask

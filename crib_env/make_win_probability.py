@@ -23,7 +23,8 @@ import numpy.typing as npt
 
 from crib_env.batch import Games
 from crib_env.bots import EXPERT, bot_move
-from crib_env.game import RECORD, left_of, start_game
+from crib_env.dealing import left_of, start_game
+from crib_env.game_record import RECORD
 from crib_env.kernel import as_records, kernel
 from crib_env.rules import MAX_TARGET
 

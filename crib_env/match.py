@@ -11,7 +11,8 @@ from typing import Any, Literal, TypeAlias
 
 import numpy as np
 
-from crib_env.game import MAX_PLAYERS, NO_CUT, TIED, cut_cards, lowest_cut
+from crib_env.dealing import cut_cards, lowest_cut
+from crib_env.game_record import MAX_PLAYERS, NO_CUT, TIED
 from crib_env.luck import WORD, check_seed
 from crib_env.rules import (
     CARDS_DEALT,

@@ -25,7 +25,7 @@ from crib_env.explain import (
     say,
     say_play,
 )
-from crib_env.game import HIS_HEELS_POINTS, Phase, Source
+from crib_env.game_record import HIS_HEELS_POINTS, Phase, Source
 from crib_env.rules import Rules
 from crib_env.scoring import THIRTY_ONE
 
@@ -135,7 +135,7 @@ class Narrator:
         """Begins at a position of which nothing before is known, and forgets all else.
 
         Args:
-            record: One record of `crib_env.game.RECORD`.
+            record: One record of `crib_env.game_record.RECORD`.
 
         Returns:
             The deal, if no card has been thrown yet; otherwise nothing.

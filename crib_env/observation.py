@@ -20,7 +20,9 @@ from crib_env.cards import (
     rank_of,
     suit_of,
 )
-from crib_env.game import (
+from crib_env.dealing import clear_count, clear_deal, left_of
+from crib_env.game import is_claiming, kept_by, legal
+from crib_env.game_record import (
     A_CARD,
     A_GO,
     A_HAND,
@@ -33,12 +35,6 @@ from crib_env.game import (
     Counting,
     Game,
     Phase,
-    clear_count,
-    clear_deal,
-    is_claiming,
-    kept_by,
-    left_of,
-    legal,
 )
 from crib_env.kernel import apart, kernel, lowest_bit
 from crib_env.rules import Rules

@@ -18,7 +18,7 @@ from crib_env.cards import (
     parse_card,
     parse_cards,
 )
-from crib_env.game import MAX_PLAYERS, Phase
+from crib_env.game_record import MAX_PLAYERS, Phase
 from crib_env.redeal import UNKNOWN
 from crib_env.rules import Rules
 
@@ -165,7 +165,7 @@ def position_text(game: Any, player: int | None = None) -> str:
     """Returns one line that says where a game stands.
 
     Args:
-        game: One record of `crib_env.game.RECORD`.
+        game: One record of `crib_env.game_record.RECORD`.
         player: The one seat whose hand is told; by default every hand is open.
     """
     scores = "-".join(str(int(score)) for score in game["scores"][: game["sides"]])

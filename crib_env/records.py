@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from crib_env.cards import ALL_CARDS, CARDS_UP_TO, NO_CARD, NUM_CARDS
-from crib_env.game import (
+from crib_env.game_record import (
     A_CRIB,
     A_HAND,
     ALTERNATE,

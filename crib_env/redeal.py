@@ -12,17 +12,9 @@ import numpy as np
 
 from crib_env.bots import random_card
 from crib_env.cards import ALL_CARDS, CARDS_UP_TO, NO_CARD, bit_of
-from crib_env.game import (
-    DISCARD,
-    PLAY,
-    Game,
-    add_worth,
-    clear_deal,
-    count_worth,
-    deal,
-    draw_luck,
-    start_game,
-)
+from crib_env.dealing import clear_deal, deal, draw_luck, start_game
+from crib_env.game import add_worth, count_worth
+from crib_env.game_record import DISCARD, PLAY, Game
 from crib_env.kernel import bit_count, kernel
 from crib_env.luck import STREAM_POSITION, STREAM_REDEAL, STREAM_RESEED, philox
 from crib_env.observation import shown_crib, shown_hand, unseen_by

@@ -20,7 +20,7 @@ from rich.console import Console
 from rich.table import Table
 
 from agents.agent import Agent, make
-from crib_env.game import Role, Source
+from crib_env.game_record import Role, Source
 from crib_env.loops import OUTSIDE
 from crib_env.luck import check_seed
 from crib_env.records import lane_seeds

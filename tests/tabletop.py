@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from crib_env.batch import Games
 from crib_env.cards import NUM_CARDS, card_set, card_text, cards_in, parse_card, parse_cards
-from crib_env.game import Phase, Role, Source
+from crib_env.game_record import Phase, Role, Source
 from crib_env.position import Position
 from crib_env.rules import Rules
 from crib_env.scoring import hand_score, pegging_score

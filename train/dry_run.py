@@ -16,7 +16,7 @@ from pathlib import Path
 
 from agents.checkpoint import serialized
 from agents.neural_agent import BATCH
-from crib_env.game import RECORD
+from crib_env.game_record import RECORD
 from train.config import TrainConfig
 from train.matches import match
 from train.ppo import SEED_EVALUATION, Learner, new_learner, save, train_step

@@ -21,7 +21,7 @@ from agents.checkpoint import Checkpoint, CheckpointError, check_keys, check_ten
 from agents.network import MaskedCategorical, NetworkConfig, PolicyValueNet
 from crib_env import Games, Phase, Rules, lane_seed
 from crib_env.cards import NUM_CARDS
-from crib_env.game import RECORD
+from crib_env.game_record import RECORD
 from train.config import TrainConfig
 from train.rollout import Rollout, autocast, play_deals
 from train.soundness import (

@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from crib_env.cards import NO_CARD
-from crib_env.game import Phase
+from crib_env.game_record import Phase
 from crib_env.narrator import Narrator, Story, What
 from crib_env.render import board
 from crib_env.render.sprites import (
@@ -72,7 +72,7 @@ def table_picture(
     """Returns the table as a seat sees it, (height, width, 3) uint8.
 
     Args:
-        record: One record of `crib_env.game.RECORD`, as the narrator was last told it.
+        record: One record of `crib_env.game_record.RECORD`, as the narrator was last told it.
         player: The seat that looks.
         narrator: Who followed the game.
         size: Width and height in pixels, from 320 x 180 on; the table keeps its shape.

@@ -31,7 +31,7 @@ def table_text(
     back of a card.
 
     Args:
-        record: One record of `crib_env.game.RECORD`, as the narrator was last told it.
+        record: One record of `crib_env.game_record.RECORD`, as the narrator was last told it.
         player: The seat that looks.
         narrator: Who followed the game.
         open_hands: Whether all cards lie open.

@@ -13,7 +13,7 @@ import numpy as np
 
 from crib_env.cards import NO_CARD, cards_in
 from crib_env.explain import number_word
-from crib_env.game import RECORD, Phase
+from crib_env.game_record import RECORD, Phase
 from crib_env.kernel import as_records
 from crib_env.loops import observe_all, recall_all
 from crib_env.narrator import Narrator, Story, What
@@ -81,7 +81,7 @@ def view_of(record: Any, player: int, narrator: Narrator, open_hands: bool = Fal
     """Returns the table as a seat sees it.
 
     Args:
-        record: One record of `crib_env.game.RECORD`, as the narrator was last told it.
+        record: One record of `crib_env.game_record.RECORD`, as the narrator was last told it.
         player: The seat that looks.
         narrator: Who followed the game, with its rules, names, pegs and stories.
         open_hands: Whether all cards lie open, for teaching and for looking on.

@@ -11,7 +11,7 @@ from agents.network import MaskedCategorical, NetworkConfig, PolicyValueNet
 from agents.neural_agent import BATCH, NetworkPolicy
 from crib_env.batch import Games
 from crib_env.cards import NUM_CARDS
-from crib_env.game import Phase
+from crib_env.game_record import Phase
 from crib_env.observation import privileged_size
 from crib_env.rules import Rules
 from eval.match import play_match

@@ -11,7 +11,7 @@ from collections import Counter
 
 from crib_env.batch import Games
 from crib_env.cards import cards_in
-from crib_env.game import Phase
+from crib_env.game_record import Phase
 from tests.test_openspiel import Engine, lock_step
 
 GAMES = 5_000

@@ -12,7 +12,7 @@ import pytest
 
 from crib_env.batch import Games
 from crib_env.cards import cards_in
-from crib_env.game import Counting, Phase, Role, Source
+from crib_env.game_record import Counting, Phase, Role, Source
 from crib_env.rules import PRESETS, Rules
 from tests.referee import MUGGINS, Referee, score_hand
 from tests.referee_games import choose

@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 from crib_env.batch import Games, IllegalActionError
 from crib_env.bots import Bot
 from crib_env.cards import NUM_CARDS, card_text
-from crib_env.game import Phase
+from crib_env.game_record import Phase
 from crib_env.kernel import COMPILED
 from crib_env.loops import OUTSIDE, apply_all
 from crib_env.luck import lane_seed

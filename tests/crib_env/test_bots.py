@@ -19,7 +19,7 @@ import pytest
 from crib_env.batch import Games
 from crib_env.bots import Bot, bot_move, random_card
 from crib_env.cards import card_set, card_text, cards_in, parse_card, parse_cards
-from crib_env.game import Phase, Role, Source
+from crib_env.game_record import Phase, Role, Source
 from crib_env.kernel import COMPILED, as_records
 from crib_env.loops import OUTSIDE
 from crib_env.make_tables import play_deals

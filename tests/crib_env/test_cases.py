@@ -13,7 +13,7 @@ import pytest
 
 from crib_env.batch import Games, IllegalActionError
 from crib_env.cards import card_text, cards_in, parse_card, parse_cards
-from crib_env.game import Phase, Source
+from crib_env.game_record import Phase, Source
 from crib_env.rules import Rules
 from tests.crib_env.test_game import first_dealer, seed_that_cuts
 from tests.crib_env.test_rules import LEVELS

@@ -22,7 +22,7 @@ from crib_env.derived import (
     derived_layout,
     derived_size,
 )
-from crib_env.game import Phase
+from crib_env.game_record import Phase
 from crib_env.kernel import COMPILED, kernel, lowest_bit
 from crib_env.observation import layout
 from crib_env.policy import BotPolicy

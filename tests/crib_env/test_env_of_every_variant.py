@@ -16,7 +16,7 @@ from crib_env import BotPolicy, IllegalActionError
 from crib_env.bots import BOTS
 from crib_env.luck import lane_seed
 from crib_env.options import Options
-from crib_env.rules import MUGGINS_MODES, PRESETS, Rules
+from crib_env.rules import MUGGINS_MODES, PRESETS, Rules, RulesLike
 
 GAME, DEAL = "crib_env/Cribbage-v0", "crib_env/CribbageDeal-v0"
 KINDS = [
@@ -79,7 +79,7 @@ def test_a_lane_of_a_vector_is_the_single_environment_of_its_seed(rules: Rules) 
 
 @pytest.mark.parametrize("name", PRESETS)
 def test_rules_are_told_by_name_by_fields_or_as_such(name: str) -> None:
-    told = [name, asdict(PRESETS[name]), PRESETS[name]]
+    told: list[RulesLike] = [name, asdict(PRESETS[name]), PRESETS[name]]
     spaces = [gymnasium.make(GAME, rules=rules).observation_space for rules in told]
     assert spaces[0] == spaces[1] == spaces[2]
     checked = [Options(rules=rules).checked_rules for rules in told]

@@ -12,7 +12,7 @@ import pytest
 from crib_env.batch import Games
 from crib_env.bots import BOTS, Bot
 from crib_env.cards import card_set, cards_in
-from crib_env.game import CLAIM_ACTION, NUM_CLAIMS, Phase
+from crib_env.game_record import CLAIM_ACTION, NUM_CLAIMS, Phase
 from crib_env.kernel import as_records
 from crib_env.loops import bot_actions
 from crib_env.luck import lane_seed

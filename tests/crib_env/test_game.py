@@ -14,7 +14,7 @@ import pytest
 
 from crib_env.batch import Games, IllegalActionError
 from crib_env.cards import card_text, cards_in, parse_card, parse_cards
-from crib_env.game import Phase, Role, Source
+from crib_env.game_record import Phase, Role, Source
 from crib_env.luck import STREAM_CUT, philox
 from crib_env.position import Position
 from crib_env.rules import Rules

@@ -13,7 +13,7 @@ import pytest
 from crib_env.batch import Games
 from crib_env.bots import BOTS, Bot
 from crib_env.cards import card_set, cards_in, parse_card, parse_cards
-from crib_env.game import Phase
+from crib_env.game_record import Phase
 from crib_env.kernel import as_records
 from crib_env.loops import bot_actions
 from crib_env.policy import BotPolicy

@@ -13,7 +13,7 @@ import numba
 import numpy as np
 import pytest
 
-from crib_env.game import RECORD, Game
+from crib_env.game_record import RECORD, Game
 from crib_env.kernel import COMPILED
 
 ROOT = Path(__file__).parents[2]

@@ -16,7 +16,7 @@ from scipy import stats
 
 from crib_env.batch import Games
 from crib_env.cards import NUM_CARDS
-from crib_env.game import Phase
+from crib_env.game_record import Phase
 from crib_env.luck import lane_seed, philox
 from crib_env.records import lane_seeds
 from tests.tabletop import random_actions

@@ -14,7 +14,7 @@ import pytest
 from crib_env import make_tables, make_win_probability
 from crib_env.batch import Games
 from crib_env.bots import Bot
-from crib_env.game import RECORD, Role
+from crib_env.game_record import RECORD, Role
 from crib_env.kernel import as_records
 from crib_env.make_win_probability import (
     BATCHES,

@@ -15,7 +15,7 @@ import pytest
 
 import crib_env
 from crib_env import Games, Match, MatchRules, Rules, Standing, card_text, cuts_for_deal, lane_seed
-from crib_env.game import Phase
+from crib_env.game_record import Phase
 from crib_env.luck import STREAM_CUT, philox
 from crib_env.match import NEXT_DEALERS, NextDealer
 from crib_env.rules import MATCH_POINTS, PRESETS

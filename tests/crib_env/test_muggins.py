@@ -11,7 +11,7 @@ from crib_env.batch import Games, IllegalActionError
 from crib_env.bots import Bot
 from crib_env.cards import parse_card, parse_cards
 from crib_env.derived import derived_inputs, derived_layout
-from crib_env.game import CLAIM_ACTION, Counting, Phase, Role, Source
+from crib_env.game_record import CLAIM_ACTION, Counting, Phase, Role, Source
 from crib_env.observation import layout
 from crib_env.policy import BotPolicy
 from crib_env.position import Position

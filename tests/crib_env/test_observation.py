@@ -9,7 +9,7 @@ import numpy.typing as npt
 import pytest
 
 from crib_env.batch import Games
-from crib_env.game import Phase
+from crib_env.game_record import Phase
 from crib_env.kernel import as_records
 from crib_env.loops import observe_all, recall_all
 from crib_env.observation import (

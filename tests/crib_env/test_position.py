@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from crib_env.batch import Games
 from crib_env.cards import card_set, card_text, cards_in, parse_card, parse_cards
-from crib_env.game import Phase
+from crib_env.game_record import Phase
 from crib_env.position import Position
 from crib_env.rules import Rules
 from tests.tabletop import DEALER, PONE, after_cut, random_actions

@@ -12,7 +12,7 @@ from scipy import stats
 
 from crib_env.batch import Games
 from crib_env.cards import CARDS_UP_TO, card_set, cards_in, parse_card, parse_cards
-from crib_env.game import Phase
+from crib_env.game_record import Phase
 from crib_env.position import Position
 from tests.referee import score_hand
 from tests.tabletop import DEALER, PONE, random_actions

@@ -15,7 +15,7 @@ import pytest
 
 from crib_env.batch import Games
 from crib_env.bots import Bot
-from crib_env.game import RECORD, Phase
+from crib_env.game_record import RECORD, Phase
 from crib_env.kernel import COMPILED, as_records
 from crib_env.make_win_probability import SETTLED, count_deals, win_probability
 from crib_env.policy import BotPolicy

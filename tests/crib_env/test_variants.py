@@ -10,7 +10,7 @@ import pytest
 from crib_env.batch import Games
 from crib_env.bots import Bot
 from crib_env.cards import card_text, cards_in, parse_card, parse_cards
-from crib_env.game import Phase, Role, Source
+from crib_env.game_record import Phase, Role, Source
 from crib_env.position import Position
 from crib_env.rules import PRESETS, Rules
 from tests.referee import cut_for_deal, score_hand

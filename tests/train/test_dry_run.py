@@ -12,7 +12,7 @@ import pytest
 
 import train.dry_run
 from agents.checkpoint import checkpoints_in
-from crib_env.game import RECORD
+from crib_env.game_record import RECORD
 from tests.learners import small_config
 from tests.runs import config_file, contents, rows_of, start
 from train.__main__ import main

@@ -13,7 +13,7 @@ from torch import Tensor
 
 from agents.network import MaskedCategorical, NetworkConfig, PolicyValueNet, luck_fraction
 from crib_env.batch import Games
-from crib_env.game import Phase
+from crib_env.game_record import Phase
 from crib_env.rules import Rules
 from tests.learners import decided_network
 from train.rollout import Rollout, play_deals

@@ -10,7 +10,7 @@ import numpy.typing as npt
 import pytest
 
 from crib_env.cards import parse_card
-from crib_env.game import Phase
+from crib_env.game_record import Phase
 from crib_env.narrator import Story, What
 from crib_env.render.board import hole, start_hole_behind
 from crib_env.render.picture import (

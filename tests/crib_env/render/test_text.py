@@ -7,7 +7,7 @@ import re
 import pytest
 
 from crib_env.cards import parse_card
-from crib_env.game import Phase
+from crib_env.game_record import Phase
 from crib_env.render.text import table_text
 from crib_env.rules import Rules
 from tests.crib_env.render.test_view import told_states
