@@ -10,7 +10,8 @@ import pytest
 from crib_env.batch import Games
 from crib_env.bots import Bot
 from crib_env.cards import card_text, cards_in, parse_card, parse_cards
-from crib_env.game_record import Phase, Role, Source
+from crib_env.dealing import lowest_cut
+from crib_env.game_record import TIED, Phase, Role, Source
 from crib_env.position import Position
 from crib_env.rules import PRESETS, Rules
 from tests.referee import cut_for_deal, score_hand
@@ -246,9 +247,18 @@ def test_r39_the_lowest_card_deals_and_ties_cut_again() -> None:
         seats = np.bincount(games.records["dealer"], minlength=rules.players)
         expected = len(games) / rules.players
         assert (abs(seats - expected) < 5 * np.sqrt(expected)).all()
-    # What a tie is, said by the plain rule book: only one for the lowest rank.
-    assert cut_for_deal(parse_cards("4C 4D KS")) is None
-    assert cut_for_deal(parse_cards("3C 4D 4S")) == 0
+    for text in (
+        "4C 4D KS",
+        "3C 4D 4S",
+        "KC 4D 4S 4H",
+        "KC QD 2S TH",
+        "5C 5D 2S 2H",
+        "9C 5D 5H 2H",
+    ):
+        cards = parse_cards(text)
+        packed = sum(card << 6 * seat for seat, card in enumerate(cards))
+        lowest = cut_for_deal(cards)
+        assert lowest_cut(packed, len(cards)) == (TIED if lowest is None else lowest)
 
 
 def test_r40_the_lines_hold_for_each_loser() -> None:

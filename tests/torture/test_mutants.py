@@ -292,11 +292,11 @@ OTHERS = {
         "    player = last\n    for _ in range(2):\n"
         "        player = left_of(game, player)\n        if game.hands[player] & fits:\n",
     ),
-    "the dealer keeps the deal that is cut for": Fault(
+    "ties of three stand": Fault(
         39,
         "dealing.py",
-        "            elif rank_of(card) < lowest:\n",
-        "            elif rank_of(card) < lowest and player < 2:\n",
+        "        if rank == lowest:\n            dealer = TIED\n",
+        "        if rank == lowest and players == 2:\n            dealer = TIED\n",
     ),
     "the losers share a line": Fault(
         40, "rules.py", "skunk = 1 * (loser_score <", "skunk = 1 * (np.max(loser_score) <"
