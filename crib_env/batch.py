@@ -72,10 +72,11 @@ class Games:
 
     Args:
         n: How many lanes, 1 or more.
-        rules: The rules of every lane.
+        rules: The rules of every lane: a `Rules`, a name of `PRESETS`, or a mapping of fields.
         seed: One seed, from which lane i takes `lane_seed(seed, i)`, or a list of *n* lane seeds.
         first_dealer: ``"alternate"`` cuts for the lane's first deal and then alternates from game
-            to game, ``"cut"`` cuts for each game, a seat deals first in every game.
+            to game, ``"cut"`` cuts for each game, ``"loser"`` leaves it to the loser of the game
+            before, a seat deals first in every game.
         one_deal: Whether a game is a single deal: over after its crib, won or not.
 
     Raises:

@@ -136,10 +136,12 @@ class CribbageEnv(LanesOwner, gymnasium.Env[Observation, np.int64]):
             ``"careless"``), any `Policy`, or a pool: a mapping of those to weights, or pairs of
             (opponent, weight). From a pool, each game draws its opponent by the lane's own luck.
         reward: ``"win"``, ``"points"``, ``"match_points"`` or ``"win_probability"``.
-        rules: The rules of the game; by default `Rules()`.
+        rules: The rules of the game: a `Rules`, a name of `PRESETS`, or a mapping of fields; by
+            default `Rules()`.
         first_dealer: Who deals first: ``"alternate"`` cuts for the lane's first game and alternates
-            from game to game, ``"cut"`` cuts for each game, ``"agent"`` and ``"opponent"`` are
-            that seat in every game.
+            from game to game, ``"cut"`` cuts for each game, ``"loser"`` has the loser of the game
+            before deal, ``"agent"`` and ``"opponent"`` are that seat in every game, the opponent
+            the one at the agent's left.
         illegal: What an illegal action does: ``"forfeit"`` or ``"raise"``.
         observation: ``"vector"`` or ``"dict"``.
         match_points: For ``reward="match_points"``: a name of `crib_env.rules.MATCH_POINTS`, or
@@ -428,7 +430,7 @@ class CribbageDealEnv(CribbageEnv):
         reward: ``"points"`` or ``"win_probability"``.
         rules: See `CribbageEnv`.
         first_dealer: Who deals: ``"alternate"`` cuts for the lane's first deal and alternates from
-            episode to episode; ``"cut"``, ``"agent"`` and ``"opponent"`` as in `CribbageEnv`.
+            episode to episode; the others as in `CribbageEnv`.
         illegal: See `CribbageEnv`.
         observation: See `CribbageEnv`.
         scores: ``"play"``, ``"uniform"``, or one a side, the agent's first; by default ``"play"``,

@@ -6,7 +6,7 @@ here: `batch.Games` and `lanes.Lanes` do that, and own the arrays.
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Any
 
 import numpy.typing as npt
 
@@ -31,7 +31,6 @@ from crib_env.observation import observe, observe_privileged, recall, write_mask
 from crib_env.redeal import lay_out, redeal_hidden, reseed
 
 Array = npt.NDArray[Any]
-FirstDealer = Literal["alternate", "cut", "loser"] | int
 
 OUTSIDE = -1  # a seat that no house player holds
 NOBODY = -1  # whose turn it is once the game is over

@@ -14,7 +14,7 @@ from gymnasium import spaces
 from crib_env.episode import ENDED, EPISODE, Reward, Shaping, Start
 from crib_env.observation import observation_high
 from crib_env.opponents import Member, Opponent, Pool, pool_of
-from crib_env.rules import MATCH_POINTS, Rules, RulesLike, rules_of
+from crib_env.rules import Rules, RulesLike, rules_of, scheme_of
 
 AGENT = 0
 OPPONENT = 1
@@ -119,15 +119,8 @@ class Options:
 
     def _check_match_points(self) -> None:
         """Raises ValueError unless the scheme is known, or four whole numbers that do not fall."""
-        scheme: Any = self.match_points
-        named = isinstance(scheme, str) and scheme in MATCH_POINTS
-        own = _are_whole(scheme, 4) and scheme[0] >= 0 and list(scheme) == sorted(scheme)
-        if not (named or own):
-            raise ValueError(
-                f"match_points={scheme!r}: allowed are {', '.join(map(repr, MATCH_POINTS))}, and "
-                "four whole numbers that do not fall: win, skunk, double, triple"
-            )
-        if not named and scheme[3] > np.iinfo(np.int16).max:
+        scheme = self.match_points
+        if scheme_of(scheme)[-1] > np.iinfo(np.int16).max:
             raise ValueError(f"match_points={scheme!r}: allowed are numbers up to 32767")
         if self.reward != "match_points" and scheme != "acc":
             raise ValueError(
@@ -158,8 +151,7 @@ class Options:
         episodes["reward"] = Reward[self.reward.upper()]
         episodes["shaping"] = Shaping[(self.shaping or "none").upper()]
         episodes["gamma"] = self.shaping_gamma
-        scheme = self.match_points
-        episodes["match_points"] = MATCH_POINTS[scheme] if isinstance(scheme, str) else scheme
+        episodes["match_points"] = scheme_of(self.match_points)
         episodes["triple_skunk"] = self.checked_rules.triple_skunk
         if self.one_deal and isinstance(self.scores, str):
             episodes["start"] = Start[self.scores.upper()]
