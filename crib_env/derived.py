@@ -17,20 +17,19 @@ import numpy.typing as npt
 
 from crib_env.bots import crib_table_of, first_throw, next_throw, throw_value
 from crib_env.cards import NUM_CARDS, rank_of
-from crib_env.game import DISCARD, Game, legal, side_of
+from crib_env.game import DISCARD, PLAY, Game, legal, side_of
 from crib_env.kernel import as_records, kernel, lowest_bit
 from crib_env.observation import Field, fields_in_order, observation_size, recall
 from crib_env.records import new_records
-from crib_env.rules import Rules
+from crib_env.rules import Rules, RulesLike, rules_of
 from crib_env.scoring import reply_score
 from crib_env.tables import CRIB_SCALE
 
 Array = npt.NDArray[Any]
 
-# Points of a throw that become 0 and 1: no throw of six cards is worth less or more.
+# Points of a throw that become 0 and 1: no throw of any variant is worth less or more.
 LEAST_THROW = -10
 MOST_THROW = 30
-NUM_STARTERS = 46
 # The most that one card pegs: the fourth of a rank for 12, at 31 for 2 more.
 MOST_PEGGED = 14
 
@@ -40,21 +39,22 @@ def derived_layout(rules: Rules) -> dict[str, Field]:
 
     Both go by card, and are 0 for every card that the seat may not choose now.
     """
+    num_starters = NUM_CARDS - rules.cards_dealt
     scaled = f"(points + {-LEAST_THROW}) / {MOST_THROW - LEAST_THROW}"
     return fields_in_order(
         [
             (
                 "throws",
-                rules.num_actions,
+                NUM_CARDS,
                 1,
                 "before the cut, for each card that may be thrown: the best throw with it, or the "
                 "throw of it with the card thrown before, in expected points of the hand over all "
-                f"{NUM_STARTERS} starters, plus those of one's own crib or minus those of the "
-                f"other's; {scaled}",
+                f"{num_starters} starters, plus those of the crib of one's own side or minus those "
+                f"of another's; {scaled}",
             ),
             (
                 "pegs",
-                rules.num_actions,
+                NUM_CARDS,
                 1,
                 "in the play, for each card that may be laid: the points it pegs at once by 15, "
                 f"31, pairs and runs, without the point for a go or the last card; "
@@ -70,7 +70,7 @@ def derived_size(rules: Rules) -> int:
 
 
 def derived_inputs(
-    observations: npt.NDArray[np.uint8], rules: Rules | None = None
+    observations: npt.NDArray[np.uint8], rules: RulesLike = None
 ) -> npt.NDArray[np.float32]:
     """Returns the derived inputs of observations, (N, D) float32 from 0 to 1 (`derived_layout`).
 
@@ -78,12 +78,12 @@ def derived_inputs(
 
     Args:
         observations: (N, F) uint8, unscaled (`crib_env.observation.layout`).
-        rules: The rules of the games observed; by default `Rules()`.
+        rules: The rules of the games observed, as `rules_of` takes them.
 
     Raises:
         ValueError: If the observations are not uint8 or not of the length that the rules give.
     """
-    rules = rules or Rules()
+    rules = rules_of(rules)
     size, derived = _sizes(rules)
     if observations.dtype != np.uint8 or observations.shape[1:] != (size,):
         raise ValueError(
@@ -113,7 +113,7 @@ def derive_all(observations: Array, games: Array, out: Array) -> None:
         recall(observations[row], game)
         if game.phase == DISCARD:
             write_throws(game, out[row, :NUM_CARDS])
-        else:
+        elif game.phase == PLAY:
             write_pegs(game, out[row, NUM_CARDS:])
 
 
