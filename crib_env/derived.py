@@ -23,16 +23,15 @@ from crib_env.game_record import DISCARD, NUM_CLAIMS, Game
 from crib_env.kernel import as_records, kernel, lowest_bit
 from crib_env.observation import Field, fields_in_order, observation_size, recall
 from crib_env.records import new_records
-from crib_env.rules import Rules
+from crib_env.rules import Rules, RulesLike, rules_of
 from crib_env.scoring import reply_score
 from crib_env.tables import CRIB_SCALE
 
 Array = npt.NDArray[Any]
 
-# Points of a throw that become 0 and 1: no throw of six cards is worth less or more.
+# Points of a throw that become 0 and 1: no throw of any variant is worth less or more.
 LEAST_THROW = -10
 MOST_THROW = 30
-NUM_STARTERS = 46
 # The most that one card pegs: the fourth of a rank for 12, at 31 for 2 more.
 MOST_PEGGED = 14
 
@@ -42,6 +41,7 @@ def derived_layout(rules: Rules) -> dict[str, Field]:
 
     The first two go by card, and are 0 for every card that the seat may not choose now.
     """
+    num_starters = NUM_CARDS - rules.cards_dealt
     scaled = f"(points + {-LEAST_THROW}) / {MOST_THROW - LEAST_THROW}"
     rows: list[tuple[str, int, int, str]] = [
         (
@@ -50,7 +50,7 @@ def derived_layout(rules: Rules) -> dict[str, Field]:
             1,
             "before the cut, for each card that may be thrown: the best throw with it, or the "
             "throw of it with the card thrown before, in expected points of the hand over all "
-            f"{NUM_STARTERS} starters, plus those of one's own crib or minus those of the "
+            f"{num_starters} starters, plus those of one's own crib or minus those of the "
             f"other's; {scaled}",
         ),
         (
@@ -76,7 +76,7 @@ def derived_size(rules: Rules) -> int:
 
 
 def derived_inputs(
-    observations: npt.NDArray[np.uint8], rules: Rules | None = None
+    observations: npt.NDArray[np.uint8], rules: RulesLike = None
 ) -> npt.NDArray[np.float32]:
     """Returns the derived inputs of observations, (N, D) float32 from 0 to 1 (`derived_layout`).
 
@@ -84,12 +84,12 @@ def derived_inputs(
 
     Args:
         observations: (N, F) uint8, unscaled (`crib_env.observation.layout`).
-        rules: The rules of the games observed; by default `Rules()`.
+        rules: The rules of the games observed, as `rules_of` takes them.
 
     Raises:
         ValueError: If the observations are not uint8 or not of the length that the rules give.
     """
-    rules = rules or Rules()
+    rules = rules_of(rules)
     size, derived = _sizes(rules)
     if observations.dtype != np.uint8 or observations.shape[1:] != (size,):
         raise ValueError(

@@ -15,8 +15,6 @@ from typing import NamedTuple, TypeAlias
 from crib_env.cards import JACK, NUM_CARDS, card_text, cards_text, parse_cards
 from crib_env.scoring import FIFTEEN, THIRTY_ONE
 
-HAND_SIZES = (3, 4)
-
 
 class Kind(StrEnum):
     """What a part of a score is for."""
@@ -72,18 +70,22 @@ def explain(hand: Cards, starter: str | int, is_crib: bool = False) -> list[Part
     sum to `scoring.hand_score`.
 
     Args:
-        hand: The four cards, as ints or as text, ``"5H 5D 6C 7S"``, without the starter.
+        hand: The four cards, as ints or as text, ``"5H 5D 6C 7S"``, without the starter; the three
+            of a hand of the five-card game.
         starter: The card turned, as an int or as text.
         is_crib: Whether a flush needs the starter.
 
     Raises:
-        ValueError: If a card is none or is there twice, or if there are not four and one of them.
+        ValueError: If a card is none or is there twice, or if there are not as many as told above.
     """
     held = checked_cards(hand, "hand")
     turned = checked_cards(starter if isinstance(starter, str) else [starter], "starter")
-    if len(held) not in HAND_SIZES:
+    if is_crib and len(held) != 4:
+        raise ValueError(f"crib {cards_text(held)}: allowed are 4 cards, not {len(held)}")
+    if len(held) not in (3, 4):
         raise ValueError(
-            f"hand {cards_text(held)}: allowed are 4 cards, or 3 of the five-card game"
+            f"hand {cards_text(held)}: allowed are 4 cards, or 3 of the five-card game, "
+            f"not {len(held)}"
         )
     if len(turned) != 1:
         raise ValueError(f"starter {cards_text(turned)}: allowed is 1 card, not {len(turned)}")

@@ -15,7 +15,7 @@ from crib_env.batch import Games
 from crib_env.cards import NUM_CARDS, card_set, card_text, cards_in, parse_card, parse_cards
 from crib_env.game_record import Phase, Role, Source
 from crib_env.position import Position
-from crib_env.rules import Rules
+from crib_env.rules import Rules, RulesLike, rules_of
 from crib_env.scoring import hand_score, pegging_score
 
 PONE, DEALER = 0, 1
@@ -27,7 +27,7 @@ SPARE = [card for card in range(NUM_CARDS) if card // 4 != 10]
 
 @dataclass
 class Table:
-    """One game of two players, and what lies on its table."""
+    """One game, and what lies on its table."""
 
     games: Games
 
@@ -48,10 +48,14 @@ class Table:
         return int(self.games.records[name][0])
 
     @property
-    def scores(self) -> tuple[int, int]:
-        """The scores of seats 0 and 1."""
-        first, second = self.games.scores[0].tolist()
-        return first, second
+    def rules(self) -> Rules:
+        """The rules of the game."""
+        return self.games.rules
+
+    @property
+    def scores(self) -> tuple[int, ...]:
+        """The scores of all sides."""
+        return tuple(self.games.scores[0].tolist())
 
     @property
     def phase(self) -> Phase:
@@ -86,12 +90,17 @@ class Table:
     @property
     def gone(self) -> set[int]:
         """The seats that have said go in this count."""
-        return {seat for seat in (0, 1) if self._field("gone") >> seat & 1}
+        return {seat for seat in range(self.rules.players) if self._field("gone") >> seat & 1}
 
     @property
     def num_plays(self) -> int:
         """How many cards have been laid in this deal."""
         return self._field("num_plays")
+
+    def leftwards(self, seat: int) -> list[int]:
+        """Returns all seats in turn, from the left of one, itself last."""
+        players = self.rules.players
+        return [(seat + step) % players for step in range(1, players + 1)]
 
     def hand(self, seat: int) -> set[str]:
         """Returns the cards that a seat holds."""
@@ -115,48 +124,52 @@ def dealt(
     starter: int | None = None,
     *,
     deals: int = DEALER,
-    scores: Sequence[int] = (0, 0),
+    scores: Sequence[int] = (),
     discards: Sequence[Sequence[int]] = (),
     plays: Sequence[int] = (),
-    rules: Rules | None = None,
+    rules: RulesLike = None,
 ) -> Table:
-    """Returns a table where these hands of six were dealt."""
+    """Returns a table where these hands were dealt."""
     games = Games(1, rules)
-    games.set_position(0, Position(deals, scores, hands, discards, starter, plays))
+    games.set_position(0, Position(deals, scores or None, hands, discards, starter, plays))
     return Table(games)
 
 
 def after_cut(
-    hands: Sequence[str] = ("", ""),
+    hands: Sequence[str] = (),
     starter: str = "",
     *,
     crib: str = "",
     deals: int = DEALER,
-    scores: Sequence[int] = (0, 0),
-    rules: Rules | None = None,
+    scores: Sequence[int] = (),
+    rules: RulesLike = None,
 ) -> Table:
     """Returns a table where the starter has just been turned.
 
     Args:
-        hands: The four cards that seats 0 and 1 have kept; cards left out are filled in.
+        hands: The cards that each seat has kept; cards and hands left out are filled in.
         starter: The starter; by default some card that is no jack.
-        crib: Pone's two cards, then the dealer's two; cards left out are filled in.
+        crib: What is thrown from the dealer's left, the dealer's last; cards left out are filled in.
         deals: The seat that deals.
-        scores: The scores of seats 0 and 1 before his heels.
+        scores: The scores of all sides before his heels; () for none.
         rules: The rules.
     """
-    kept = [parse_cards(text) for text in hands]
+    rules = rules_of(rules)
+    seats, throws = range(rules.players), rules.num_discards
+    kept = [parse_cards(hands[seat]) if hands else [] for seat in seats]
     thrown = parse_cards(crib)
     named = {card for hand in kept for card in hand} | set(thrown)
     spare = [card for card in SPARE if card not in named]
     turned = parse_card(starter) if starter else spare.pop()
     spare = [card for card in spare if card != turned]
-    for hand in [*kept, thrown]:
-        while len(hand) < 4:
+    for hand, size in [*((hand, rules.num_kept) for hand in kept), (thrown, 4)]:
+        while len(hand) < size:
             hand.append(spare.pop(0))
-    discards = [thrown[:2], thrown[2:]] if deals == 1 else [thrown[2:], thrown[:2]]
+    # From the dealer's left; with three players the fourth card of the crib is the pack's own.
+    turns = [(seat - deals - 1) % rules.players for seat in seats]
+    discards = [thrown[throws * turn : throws * (turn + 1)] for turn in turns]
     return dealt(
-        [kept[seat] + discards[seat] for seat in (0, 1)],
+        [kept[seat] + discards[seat] for seat in seats],
         turned,
         deals=deals,
         scores=scores,

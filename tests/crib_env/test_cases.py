@@ -1,21 +1,23 @@
-"""The checked cases of play and flow, played through `Games` from positions."""
+"""The checked cases of play and flow, of every variant, played through `Games` from positions."""
 
 from __future__ import annotations
 
 import json
 import random
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from itertools import permutations
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 from crib_env.batch import Games, IllegalActionError
 from crib_env.cards import card_text, cards_in, parse_card, parse_cards
 from crib_env.game_record import Phase, Source
-from crib_env.rules import Rules
-from tests.crib_env.test_game import first_dealer, seed_that_cuts
+from crib_env.rules import PRESETS, Rules
+from tests.crib_env.test_game import cut_cards, first_dealer, seed_that_cuts
 from tests.crib_env.test_rules import LEVELS
 from tests.referee import pegging_parts
 from tests.tabletop import Table, after_cut, dealt, pegging_points
@@ -33,24 +35,17 @@ ALL_CASES: list[Case] = [
 ]
 
 
-def is_offered(case: Case) -> bool:
-    """Says whether a case is about what `Rules` offers: two players, six cards, no muggins.
+# Elsewhere: test_muggins.py; the points of a match and skunks without a game, in test_rules.py.
+ELSEWHERE = {
+    *("C068", "C073"),
+    *("C041", "C043", "C045"),
+    *("C031", "C032", "C033", "C034", "C035", "C036", "C047"),
+}
+CASES = [case for case in ALL_CASES if case["id"] not in ELSEWHERE]
 
-    Left out are the other variants, more players and the claims of muggins. Numbers of players that
-    are refused, the points of a match and skunks without a game are in test_rules.py.
-    """
-    given = case["input"]
-    return (
-        given.get("variant", "six-card") == "six-card"
-        and given.get("players", 2) == 2
-        and len(given.get("cuts", "01")) == 2
-        and given["kind"] != "muggins"
-        and given["kind"] != "match_points"
-        and not (given["kind"] == "skunk" and "loser_score" in given)
-    )
-
-
-CASES = [case for case in ALL_CASES if is_offered(case)]
+VARIANT_OF = {2: "six-card", 3: "three-player", 4: "four-player"}
+# Two throws to a crib that is worth nothing with the starter 2C of C081.
+WORTHLESS = "4H 6S TD KS"
 
 
 # ---- what a card laid brings ----
@@ -73,18 +68,33 @@ def without_award(pegged: int, pile: Sequence[str], room: int) -> int:
 
 def shown(table: Table) -> list[tuple[int, int, str]]:
     """Returns (seat, points, what) of all that was counted in the show, in the order counted."""
-    pone = 1 - shown_by(table)
+    dealer = shown_by(table)
     counted = [
-        (pone, table.points(pone, Source.HAND), "hand"),
-        (1 - pone, table.points(1 - pone, Source.HAND), "hand"),
-        (1 - pone, table.points(1 - pone, Source.CRIB), "crib"),
+        *((seat, table.points(seat, Source.HAND), "hand") for seat in table.leftwards(dealer)),
+        (dealer, table.points(dealer, Source.CRIB), "crib"),
     ]
     return [entry for entry in counted if entry[1]]
 
 
 def shown_by(table: Table) -> int:
     """Returns who dealt the deal that was shown; the deal has passed unless the game is over."""
-    return table.dealer if table.phase == Phase.OVER else 1 - table.dealer
+    return table.dealer if table.phase == Phase.OVER else (table.dealer - 1) % table.rules.players
+
+
+def by_side(table: Table, *sources: Source) -> list[int]:
+    """Returns what each side has pegged for these things."""
+    sides, players = table.rules.sides, table.rules.players
+    return [
+        sum(
+            table.points(seat, source) for source in sources for seat in range(side, players, sides)
+        )
+        for side in range(sides)
+    ]
+
+
+def last_play(rules: Rules) -> int:
+    """Returns the number of the play after which nobody holds a card."""
+    return rules.players * rules.num_kept
 
 
 # ---- one check for each kind of case ----
@@ -99,8 +109,14 @@ def check_stack(given: Case, expected: Case) -> None:
 
 
 def check_deal(given: Case, expected: Case) -> None:
-    table = after_cut([" ".join(hand) for hand in given["hands"]], deals=given["dealer"])
+    if "hands" not in given:
+        check_sizes(given, expected)
+        return
+    hands = [" ".join(hand) for hand in given["hands"]]
+    table = after_cut(hands, deals=given["dealer"], rules=rules_of(given))
+    seats = range(table.rules.players)
     pile: list[str] = []
+    unplayed = [set(hand) for hand in given["hands"]]
     awards, gos = [], []
     for number, (card, entry) in enumerate(
         zip(given["order"], expected["plays"], strict=True), start=1
@@ -108,24 +124,73 @@ def check_deal(given: Case, expected: Case) -> None:
         gone = table.gone
         pile.append(card)
         player, pegged = lay(table, card)
+        unplayed[player] -= {card}
         assert player == entry["player"], number
-        award = without_award(pegged, pile, 121)
+        award = without_award(pegged, pile, table.rules.target)
         assert pegged - award == entry["points"], number
         if award:
-            reason = "last" if number == 8 else "go"
+            reason = "last" if number == last_play(table.rules) else "go"
             awards.append({"after": number, "player": player, "points": 1, "reason": reason})
         if table.count:
             assert table.count == entry["count"], number
-            said = {"after": number, "player": 1 - player, "count": table.count}
-            gos += [said] if table.gone > gone else []
+            gos += [
+                {"after": number, "player": seat, "count": table.count}
+                for seat in table.leftwards(player)
+                if seat in table.gone - gone
+            ]
         else:
             assert sum(min(parse_card(one) // 4 + 1, 10) for one in pile) == entry["count"]
             pile = []
     assert awards == expected["awards"]
     assert gos == expected.get("gos", [])
-    totals = [table.points(seat, Source.PEGGING) for seat in (0, 1)]
-    assert totals == expected["totals"]
+    assert [table.points(seat, Source.PEGGING) for seat in seats] == expected["totals"]
+    assert by_side(table, Source.PEGGING) == expected.get(
+        "side_totals", by_side(table, Source.PEGGING)
+    )
+    assert unplayed == [set(hand) for hand in expected.get("unplayed", [[]] * len(unplayed))]
     assert table.phase == Phase.DISCARD  # shown, and dealt again
+
+
+def check_sizes(given: Case, expected: Case) -> None:
+    """Checks how many cards are dealt and thrown, and that nobody sees what the pack gives."""
+    players = given["players"]
+    if "error" in expected:
+        for number in players:
+            with pytest.raises(ValueError, match=rf"players={number}\b"):
+                Rules(players=number)
+        return
+    rules = rules_of(given)
+    games = Games(1, rules, seed=[49])
+    record = games.records[0]
+    hands = record["hands"][:players]
+    auto_crib = int(record["crib"])
+    assert np.bitwise_count(hands).tolist() == [expected["hand"]] * players
+    assert auto_crib.bit_count() == expected["auto_crib"]
+    dealt_cards = int(np.bitwise_or.reduce(hands)) | auto_crib
+    assert 52 - dealt_cards.bit_count() == expected["undealt_before_starter"]
+    if "partners" in expected:
+        sides = [list(range(side, players, rules.sides)) for side in range(rules.sides)]
+        assert sides == expected["partners"]
+    for discards in range(players):
+        assert record["turn"] == (record["dealer"] + 1 + discards) % players
+        for _ in range(expected["discard_each"]):
+            games.apply(games.action_masks().argmax(axis=1))
+    assert record["phase"] == Phase.PLAY
+    assert np.bitwise_count(hands).tolist() == [expected["kept"]] * players
+    assert int(record["crib"]).bit_count() == expected["crib"]
+    if expected.get("auto_crib_hidden"):
+        while record["deal_number"] == 0:
+            # Another card of the pack in its place: nobody sees a difference.
+            other = games.copy()
+            free = next(
+                card
+                for card in range(52)
+                if not (dealt_cards >> card) & 1 and card != record["starter"]
+            )
+            other.records["crib"][0] ^= auto_crib | 1 << free
+            for seat in range(players):
+                assert np.array_equal(games.observe(seat), other.observe(seat))
+            games.apply(games.action_masks().argmax(axis=1))
 
 
 def bring_about(hand: list[int], count: int, played: list[int]) -> Table:
@@ -186,7 +251,9 @@ def check_legal(given: Case, expected: Case) -> None:
 
 def rules_of(given: Case) -> Rules:
     """Returns the rules of a case."""
-    return Rules(target=given.get("target", 121))
+    variant = given.get("variant", VARIANT_OF[given.get("players", 2)])
+    preset = PRESETS[variant.replace("-", "_")]
+    return replace(preset, target=given.get("target", preset.target))
 
 
 def check_starter(given: Case, expected: Case) -> None:
@@ -200,16 +267,19 @@ def check_starter(given: Case, expected: Case) -> None:
     assert table.winner == (-1 if winner is None else winner)
     if "heels_to" in expected:
         seat = expected["heels_to"]
-        pegged = min(expected["points"], given["target"] - given["scores"][seat])
+        before = given["scores"][seat % table.rules.sides]
+        pegged = min(expected["points"], given["target"] - before)
         assert table.points(seat, Source.HIS_HEELS) == pegged
     if "scores_capped" in expected:
         assert list(table.scores) == expected["scores_capped"]
 
 
 def check_play_phase(given: Case, expected: Case) -> None:
+    won = expected["winner"] is not None
     table = after_cut(
         given["hands"],
         given["starter"],
+        crib="" if won else WORTHLESS,
         deals=given["dealer"],
         scores=given["scores"],
         rules=rules_of(given),
@@ -218,10 +288,10 @@ def check_play_phase(given: Case, expected: Case) -> None:
     how = ""
     for card in given["order"].split():
         pile.append(card)
-        room = given["target"] - table.scores[table.turn]
+        room = given["target"] - table.scores[table.turn % table.rules.sides]
         _, pegged = lay(table, card)
         if without_award(pegged, pile, room):
-            how = "last" if table.num_plays == 8 else "go"
+            how = "last" if table.num_plays == last_play(table.rules) else "go"
         else:
             how = "+".join(
                 f"{part} {points}"
@@ -229,24 +299,29 @@ def check_play_phase(given: Case, expected: Case) -> None:
             )
         if table.count == 0:
             pile = []
+    if not won:
+        # The show of hands that are worth nothing has followed, and the next deal.
+        assert (table.winner, table.deal_number, shown(table)) == (-1, 1, [])
+        assert list(table.scores) == expected["scores_capped"]
+        return
     assert table.winner == expected["winner"]
     assert list(table.scores) == expected["scores_capped"]
     assert table.num_plays == expected["cards_played"]
     assert how == expected["won_by"]
-    assert bool(shown(table)) == expected["show_counted"]
+    assert bool(shown(table)) == expected.get("show_counted", False)
 
 
 def show_with(given: Case, hands: Sequence[str], crib: str) -> tuple[Table, list[int]]:
     """Plays a deal so that the scores of the case stand when the show begins."""
-    scores, deals = list(given["scores"]), given["dealer"]
-    pegged = [0, 0]
-    table = after_cut(hands, given["starter"], deals=deals, crib=crib).lay_all()
-    pegged = [table.points(seat, Source.PEGGING) for seat in (0, 1)]
+    scores, deals, rules = list(given["scores"]), given["dealer"], rules_of(given)
+    open_ended = replace(rules, target=121)
+    table = after_cut(hands, given["starter"], deals=deals, crib=crib, rules=open_ended).lay_all()
+    pegged = by_side(table, Source.PEGGING)
     start = [score - points for score, points in zip(scores, pegged, strict=True)]
     table = after_cut(
-        hands, given["starter"], deals=deals, crib=crib, scores=start, rules=rules_of(given)
+        hands, given["starter"], deals=deals, crib=crib, scores=start, rules=rules
     ).lay_all()
-    assert [table.points(seat, Source.PEGGING) for seat in (0, 1)] == pegged
+    assert by_side(table, Source.PEGGING) == pegged
     return table, scores
 
 
@@ -257,8 +332,9 @@ def check_show_phase(given: Case, expected: Case) -> None:
         assert list(table.scores) == expected["scores_capped"]
     counted = []
     for one in expected["counted"]:
-        points = min(one["points"], given["target"] - scores[one["player"]])
-        scores[one["player"]] += points
+        side = one["player"] % table.rules.sides
+        points = min(one["points"], given["target"] - scores[side])
+        scores[side] += points
         counted.append((one["player"], points, one["what"]))
     assert shown(table) == counted
 
@@ -286,14 +362,14 @@ def check_full_deal(given: Case, expected: Case) -> None:
         player, pegged = lay(table, card)
         award = without_award(pegged, pile, 121)
         events.append((player, pegged - award, f"play {card}"))
-        events.append((player, award, "last" if number == 8 else "go"))
+        events.append((player, award, "last" if number == last_play(table.rules) else "go"))
         if table.count == 0:
             pile = []
     events = [event for event in events if event[1]] + shown(table)
     assert events == [tuple(event) for event in expected["events"]]
     assert list(table.scores) == expected["scores"]
     assert table.winner == (-1 if expected["winner"] is None else expected["winner"])
-    assert table.dealer == 1 - given["dealer"]
+    assert table.dealer == table.leftwards(given["dealer"])[0]
 
 
 def check_game(given: Case, expected: Case) -> None:
@@ -354,8 +430,25 @@ def check_discard(given: Case, expected: Case) -> None:
 
 
 def check_cut_for_deal(given: Case, expected: Case) -> None:
-    first, second = given["cuts"]["0"][0], given["cuts"]["1"][0]
-    assert first_dealer(seed_that_cuts(first, second)) == expected["first_dealer"]
+    players = len(given["cuts"])
+    rules = rules_of({"players": players})
+    seed = seed_that_cuts(*(given["cuts"][str(seat)][0] for seat in range(players)))
+    if expected["first_dealer"] != "recut":
+        assert first_dealer(seed, rules) == expected["first_dealer"]
+        return
+    again = ["A23456789TJQK".index(card[0]) for card in cut_cards(seed, 0, 1, players)]
+    assert again.count(min(again)) == 1  # the first such seed's second cut is no tie
+    assert first_dealer(seed, rules) == again.index(min(again))
+
+
+def check_dealer_rotation(given: Case, expected: Case) -> None:
+    games = Games(1, rules_of(given), seed=[64], first_dealer=given["first_dealer"])
+    dealers = []
+    while len(dealers) < given["deals"]:
+        if games.records["deal_number"][0] == len(dealers):
+            dealers.append(int(games.records["dealer"][0]))
+        games.apply(games.action_masks().argmax(axis=1))
+    assert dealers == expected["dealers"]
 
 
 def check_first_to_play(given: Case, expected: Case) -> None:
@@ -401,6 +494,7 @@ CHECKS: dict[str, Callable[[Case, Case], None]] = {
     "skunk": check_skunk,
     "discard": check_discard,
     "cut_for_deal": check_cut_for_deal,
+    "dealer_rotation": check_dealer_rotation,
     "first_to_play": check_first_to_play,
     "after_game_over": check_after_game_over,
 }
@@ -415,18 +509,18 @@ def test_every_check_has_a_case() -> None:
     assert {case["input"]["kind"] for case in CASES} == set(CHECKS)
 
 
-def test_cases_left_out_are_about_what_is_not_offered_or_are_in_test_rules() -> None:
-    left_out = [case for case in ALL_CASES if not is_offered(case)]
+def test_cases_left_out_are_of_muggins_or_in_test_rules() -> None:
+    left_out = [case for case in ALL_CASES if case["id"] in ELSEWHERE]
     for case in left_out:
         given = case["input"]
-        reasons = [
-            given.get("variant", "six-card") != "six-card",
-            given.get("players", 2) != 2,
-            len(given.get("cuts", "01")) > 2,
-            given["kind"] in ("muggins", "match_points", "skunk"),
-        ]
-        assert any(reasons), case["id"]
+        assert given["kind"] in ("muggins", "match_points") or "loser_score" in given, case["id"]
+    assert len(left_out) == len(ELSEWHERE)
     assert len(CASES) + len(left_out) == len(ALL_CASES) == 88
+
+
+def test_every_variant_has_cases() -> None:
+    told = [case["input"] for case in CASES if not isinstance(case["input"].get("players"), list)]
+    assert set(PRESETS.values()) == set(map(rules_of, told))
 
 
 def test_games_start_where_the_cases_start() -> None:

@@ -17,7 +17,7 @@ from crib_env.cards import card_text, cards_in, parse_card, parse_cards
 from crib_env.game_record import Phase, Role, Source
 from crib_env.luck import STREAM_CUT, philox
 from crib_env.position import Position
-from crib_env.rules import Rules
+from crib_env.rules import Rules, RulesLike
 from tests.tabletop import DEALER, PONE, Table, after_cut, dealt, pegging_points
 
 pytestmark = pytest.mark.nojit
@@ -26,29 +26,28 @@ pytestmark = pytest.mark.nojit
 # ---- the cut for deal, the deal ----
 
 
-def cut_cards(seed: int, game_number: int, attempt: int) -> list[str]:
-    """Returns what seats 0 and 1 cut: six bits name a card or none, five tries for each seat."""
+def cut_cards(seed: int, game_number: int, attempt: int, players: int = 2) -> list[str]:
+    """Returns what each seat cuts: six bits name a card or none, five tries for each seat."""
     words = philox(attempt, 0, game_number, STREAM_CUT, seed & 0xFFFFFFFF, seed >> 32)
     cut: list[str] = []
-    for word in words[:2]:
+    for word in words[:players]:
         named = [int(word) >> 6 * place & 63 for place in range(5)]
         cards = [card_text(card) for card in named if card < 52]
         cut += [card for card in cards if card not in cut][:1]
     return cut
 
 
-def first_dealer(seed: int) -> int:
+def first_dealer(seed: int, rules: RulesLike = None) -> int:
     """Returns who deals first in the first game of a lane."""
-    return int(Games(1, seed=[seed], first_dealer="cut").records["dealer"][0])
+    return int(Games(1, rules, seed=[seed], first_dealer="cut").records["dealer"][0])
 
 
-def seed_that_cuts(first: str, second: str) -> int:
-    """Returns a seed whose first cut starts with these ranks."""
+def seed_that_cuts(*ranks: str) -> int:
+    """Returns a seed whose first cut has these ranks, by seat."""
     for seed in range(20_000):
-        cut = cut_cards(seed, 0, 0)
-        if len(cut) == 2 and (cut[0][0], cut[1][0]) == (first, second):
+        if [card[0] for card in cut_cards(seed, 0, 0, len(ranks))] == list(ranks):
             return seed
-    raise AssertionError(f"no seed cuts {first} and {second}")
+    raise AssertionError(f"no seed cuts {' and '.join(ranks)}")
 
 
 @pytest.mark.parametrize(

@@ -19,6 +19,8 @@ DEALERS_HAND = """\
  16  fifteen two, fifteen four, fifteen six, fifteen eight, and a double run of three is sixteen
 """
 
+ALLOWED = "allowed are 4 cards, or 3 of the five-card game"
+
 
 def test_a_hand_is_counted_part_by_part(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["score", "4D", "5C", "5H", "6S", "JD"]) == 0
@@ -28,6 +30,15 @@ def test_a_hand_is_counted_part_by_part(capsys: pytest.CaptureFixture[str]) -> N
 def test_cards_may_be_one_text_in_any_case(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["score", "4d 5c 5h 6s jd"]) == 0
     assert capsys.readouterr().out == DEALERS_HAND
+
+
+def test_a_hand_of_the_five_card_game_has_three_cards(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["score", "5H", "7H", "9H", "KH"]) == 0
+    assert capsys.readouterr().out == (
+        "  2  fifteen              5H KH\n"
+        "  4  flush                5H 7H 9H KH\n"
+        "  6  fifteen two, and a flush of four is six\n"
+    )
 
 
 def test_a_crib_needs_the_starter_for_a_flush(capsys: pytest.CaptureFixture[str]) -> None:
@@ -42,12 +53,13 @@ def test_a_crib_needs_the_starter_for_a_flush(capsys: pytest.CaptureFixture[str]
 @pytest.mark.parametrize(
     ("cards", "said"),
     [
-        ("5H 5D 5S 5C", "hand 5H 5D 5S: allowed are 4 cards, not 3"),
-        ("5H 5D 5S JC 5C 4C", "hand 5H 5D 5S JC 5C: allowed are 4 cards, not 5"),
+        ("5H 5D 5C", f"hand 5H 5D: {ALLOWED}, not 2"),
+        ("5H 5D 5S 5C --crib", "crib 5H 5D 5S: allowed are 4 cards, not 3"),
+        ("5H 5D 5S JC 5C 4C", f"hand 5H 5D 5S JC 5C: {ALLOWED}, not 5"),
         ("5H 5H 5S JC 5C", "card 5H stands twice"),
         ("5H 5D 5S JC 5H", "5H"),
         ("1H 2D 3S 4C 5D", "card '1H': a card is a rank of"),
-        ("5H", "hand none: allowed are 4 cards, not 0"),
+        ("5H", f"hand none: {ALLOWED}, not 0"),
     ],
 )
 def test_cards_that_are_no_hand_are_refused_in_one_line(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from dataclasses import FrozenInstanceError
+from dataclasses import FrozenInstanceError, asdict, fields
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +13,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from crib_env.batch import Games
-from crib_env.rules import MATCH_POINTS, Rules, loser_deals
+from crib_env.kernel import COMPILED
+from crib_env.rules import MATCH_POINTS, PRESETS, Rules, loser_deals, rules_of
 from tests.referee import skunk_level
 
 pytestmark = pytest.mark.nojit
@@ -156,36 +157,62 @@ def test_rules_cannot_be_changed() -> None:
         Rules().target = 61  # type: ignore[misc]  # that is the test
 
 
-@pytest.mark.parametrize("case", of_kind("deal"))
-def test_numbers_of_players_not_offered_are_refused(case: dict[str, Any]) -> None:
-    # Cases of three and four players wait for the variants.
-    players = case["input"]["players"]
-    for number in players if isinstance(players, list) else [players]:
-        with pytest.raises(ValueError, match=rf"players={number}\b"):
-            Rules(players=number)
+@pytest.mark.parametrize("players", [-1, 0, 1, 5, 6])
+def test_numbers_of_players_not_offered_are_refused(players: int) -> None:
+    with pytest.raises(ValueError, match=rf"^Rules.players={players}: allowed is 2 to 4$"):
+        Rules(players=players)
 
+
+@pytest.mark.parametrize(
+    ("players", "dealt", "message"),
+    [
+        (2, 4, "Rules.cards_dealt=4: allowed is 5 to 6 with 2 players"),
+        (2, 7, "Rules.cards_dealt=7: allowed is 5 to 6 with 2 players"),
+        (3, 6, "Rules.cards_dealt=6: allowed is 5 with 3 players"),
+        (4, 6, "Rules.cards_dealt=6: allowed is 5 with 4 players"),
+        (4, 4, "Rules.cards_dealt=4: allowed is 5 with 4 players"),
+    ],
+)
+def test_numbers_of_cards_not_offered_are_refused(players: int, dealt: int, message: str) -> None:
+    with pytest.raises(ValueError, match=f"^{message}$"):
+        Rules(players=players, cards_dealt=dealt)
+
+
+NAMES = [field.name for field in fields(Rules)]
 
 anything = st.one_of(
-    st.integers(), st.floats(allow_nan=True), st.text(max_size=5), st.none(), st.booleans()
+    st.integers(),
+    st.integers(-1, 7),
+    st.sampled_from(["none", "show", "full"]),
+    st.floats(allow_nan=True),
+    st.text(max_size=5),
+    st.none(),
+    st.booleans(),
 )
 
 
 @settings(deadline=None, derandomize=True, database=None, max_examples=300)
-@given(st.sampled_from(["players", "cards_dealt", "target", "triple_skunk"]), anything)
+@given(st.sampled_from(NAMES), anything, st.sampled_from(list(PRESETS.values())))
 def test_impossible_rules_are_refused_in_one_line_that_names_field_and_value(
-    field: str, value: Any
+    field: str, value: Any, rules: Rules
 ) -> None:
+    told = {name: getattr(rules, name) for name in NAMES} | {field: value}
+    if field == "players" and value in (3, 4):
+        told["cards_dealt"] = 5
+    two = rules.players == 2
     allowed = {
-        "players": type(value) is int and value == 2,
-        "cards_dealt": type(value) is int and value == 6,
-        "target": type(value) is int and 1 <= value <= 121,
+        "players": type(value) is int and 2 <= value <= 4,
+        "cards_dealt": type(value) is int and (value == 5 or (value == 6 and two)),
+        "target": type(value) is int and (4 if rules.is_five_card else 1) <= value <= 121,
         "triple_skunk": isinstance(value, bool),
+        "muggins": value in ("none", "show", "full"),
+        "muggins_penalty": isinstance(value, bool),
     }
     if allowed[field]:
-        assert getattr(Rules(**{field: value}), field) == value
+        assert getattr(Rules(**told), field) == value
     else:
         with pytest.raises(ValueError, match="allowed") as refused:
-            Rules(**{field: value})
+            Rules(**told)
         assert f"Rules.{field}={value!r}" in str(refused.value)
         assert "\n" not in str(refused.value)
 
@@ -194,6 +221,75 @@ def test_impossible_rules_are_refused_in_one_line_that_names_field_and_value(
 def test_every_target_is_allowed(target: int) -> None:
     games = Games(1, Rules(target=target), seed=target)
     assert games.records["target"][0] == target
+
+
+# ---- the variants by name ----
+
+
+@pytest.mark.parametrize(
+    ("name", "players", "sides", "dealt", "kept", "from_pack", "target"),
+    [
+        ("six_card", 2, 2, 6, 4, 0, 121),
+        ("short", 2, 2, 6, 4, 0, 61),
+        ("five_card", 2, 2, 5, 3, 0, 61),
+        ("three_player", 3, 3, 5, 4, 1, 121),
+        ("four_player", 4, 2, 5, 4, 0, 121),
+    ],
+)
+def test_what_the_variants_are(
+    name: str, players: int, sides: int, dealt: int, kept: int, from_pack: int, target: int
+) -> None:
+    rules = PRESETS[name]
+    assert (rules.players, rules.sides, rules.target) == (players, sides, target)
+    assert (rules.cards_dealt, rules.num_kept) == (dealt, kept)
+    assert rules.num_discards == dealt - kept
+    assert rules.crib_from_pack == from_pack == 4 - players * (dealt - kept)
+    assert rules.is_five_card == (name == "five_card")
+    assert rules.has_win_probability == (name in ("six_card", "short"))
+    assert (rules.triple_skunk, rules.muggins) == (False, "none")
+
+
+def test_the_default_is_six_cards_to_121() -> None:
+    assert Rules() == PRESETS["six_card"] == rules_of(None)
+
+
+@pytest.mark.parametrize("name", PRESETS)
+def test_rules_are_told_as_such_by_name_or_as_fields(name: str) -> None:
+    rules = PRESETS[name]
+    assert rules_of(name) == rules_of(rules) == rules_of(asdict(rules)) == rules
+    assert Games(1, name).rules == rules
+
+
+def test_fields_left_out_are_the_default() -> None:
+    assert rules_of({}) == Rules()
+    assert rules_of({"target": 31}) == Rules(target=31)
+
+
+@pytest.mark.parametrize(
+    ("told", "message"),
+    [
+        ("sixcard", "rules='sixcard': allowed are a crib_env.Rules, 'six_card', 'short', "),
+        (6, "rules=6: allowed are a crib_env.Rules, 'six_card', 'short', 'five_card', "),
+        ({"targett": 61}, "rules={'targett': 61}: allowed are players, cards_dealt, target, "),
+        ({"target": 0}, "Rules.target=0: allowed is 1 to 121"),
+        ({"cards_dealt": 5, "target": 3}, "Rules.target=3: allowed is 4 to 121"),
+        ({"players": 3}, "Rules.cards_dealt=6: allowed is 5 with 3 players"),
+    ],
+)
+def test_rules_that_there_are_not_are_refused_in_one_line(told: Any, message: str) -> None:
+    with pytest.raises(ValueError, match="allowed") as refused:
+        rules_of(told)
+    assert str(refused.value).startswith(message)
+    assert "\n" not in str(refused.value)
+
+
+@pytest.mark.skipif(not COMPILED, reason="plays whole games of every variant")
+@pytest.mark.parametrize("name", PRESETS)
+def test_no_game_has_more_deals_than_its_bound(name: str) -> None:
+    games = Games(500, name, seed=9)
+    games.play_bots(np.zeros(games.rules.players, int))
+    assert games.over.all()
+    assert games.records["deal_number"].max() < games.rules.max_deals
 
 
 def test_options_hold_over_games() -> None:
