@@ -1,8 +1,8 @@
 """PPO self-play, top to bottom: play whole deals, estimate advantages, update, write down.
 
-Schulman et al., "Proximal policy optimization algorithms", arXiv 1707.06347. One network plays both
-seats. Its critic sees both hands, in training only (as in Yang et al., "PerfectDou", NeurIPS 2022).
-The return of a decision is what its seat gains on the other until the end of the deal, in points.
+Schulman et al., "Proximal policy optimization algorithms", arXiv 1707.06347. One network plays all
+seats. Its critic sees all hands, in training only (as in Yang et al., "PerfectDou", NeurIPS 2022).
+The return of a decision is what its seat gains on the others until the end of the deal, in points.
 """
 
 from __future__ import annotations
@@ -115,7 +115,7 @@ def train_step(learner: Learner) -> dict[str, float]:
             config.gae_lambda,
             learner.dtype,
         )
-    check_rollout(rollout, largest_return(config.target, config.points_scale))
+    check_rollout(rollout, largest_return(config.rules.target, config.points_scale))
     left = max(0.0, 1 - learner.decisions / config.total_decisions)
     learning_rate = anneal(config.learning_rate, config.final_learning_rate, left)
     entropy_weight = anneal(config.entropy, config.final_entropy, left)
