@@ -80,13 +80,13 @@ def play_games(
     """
     rules = rules_of(rules)
     total = len(seeds)
-    sitting = np.broadcast_to(np.asarray(seats, np.int8), (total, rules.players))
-    if len(agents) != rules.players or not np.array_equal(
-        np.sort(sitting, axis=1), np.broadcast_to(np.arange(rules.players), sitting.shape)
-    ):
+    given = np.asarray(seats, np.int8)
+    shapes = {given.shape[-1:], (len(agents),), (rules.players,)}
+    if len(shapes) > 1 or not (np.sort(given) == np.arange(rules.players)).all():
         raise ValueError(
             f"seats: allowed is each of {len(agents)} agents once a game, at {rules.players} seats"
         )
+    sitting = np.broadcast_to(given, (total, rules.players))
     side = sitting % rules.sides
     if not np.array_equal(side, np.roll(side, rules.sides, axis=1)):
         raise ValueError("seats: allowed are partners, agents 0 and 2, 1 and 3, at opposite seats")

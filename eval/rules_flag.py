@@ -31,8 +31,8 @@ def rules_from_text(text: str) -> Rules:
         )
     values = {}
     for word in changes:
-        name, _, value = word.partition("=")
-        if name not in _DEFAULTS:
+        name, equals, value = word.partition("=")
+        if name not in _DEFAULTS or not equals:
             known = ", ".join(f"{one}=" for one in _DEFAULTS)
             raise ValueError(f"rules {text!r}: {word!r}: allowed after a comma are {known}")
         values[name] = _value(value, _DEFAULTS[name])

@@ -179,7 +179,7 @@ def _typed(name: str, value: Any, hint: Any, source: str) -> Any:
         try:
             return rules_from_text(value) if isinstance(value, str) else rules_of(value)
         except ValueError as error:
-            raise ConfigError(f"{source}: {error}") from None
+            raise ConfigError(f"{source}: {name}: {error}") from None
     kind = str if hint not in (int, float, tuple[str, ...]) else hint
     if kind is float and isinstance(value, int) and not isinstance(value, bool):
         try:
