@@ -19,7 +19,7 @@ from agents.checkpoint import (
 )
 from agents.network import MaskedCategorical, NetworkConfig, PolicyValueNet, draw, luck_fraction
 from crib_env.cards import NUM_CARDS
-from crib_env.observation import layout
+from crib_env.observation import layout, observation_size
 from crib_env.rules import Rules
 
 # Positions are evaluated in batches of one size, the last filled up: a matrix product may round
@@ -45,7 +45,7 @@ class NetworkPolicy:
         self.num_discards = rules.num_discards
         self._num_actions = rules.num_actions
         fields = layout(rules)
-        self._size = fields["scores"].stop
+        self._size = observation_size(rules)
         self._hand = fields["hand"].start
         self._discards = fields["discards"].start
         self._held = fields["held"].start

@@ -22,7 +22,6 @@ from rich.console import Console
 from rich.table import Table
 
 from agents.agent import Agent, make
-from crib_env.cards import NUM_CARDS
 from crib_env.game import Role, Source
 from crib_env.loops import OUTSIDE
 from crib_env.luck import check_seed
@@ -168,7 +167,7 @@ def play_match(
     lanes: int = LANES,
     on_progress: OnProgress | None = None,
 ) -> MatchResult:
-    """Plays a match in sets of games with the same cards, A playing each side in turn and B the rest.
+    """Plays a match in sets of games with the same cards: A each side in turn, B all others.
 
     Cards belong to roles: in deal d of the second game of a pair each has the cards that the other
     had in deal d of the first. The luck of a player that draws belongs to roles too, so an agent
@@ -206,7 +205,7 @@ def play_match(
         seed=seed,
         rules=rules,
         mean_margin=_set_mean(margin, size, -most, most),
-        deals_per_game=_set_mean(results["deals"], size, 1, rules.max_deals),
+        deals_per_game=_set_mean(results["deals"], size, 1, most_deals(results["deals"], rules)),
         seconds=0,
         results=results,
     )
@@ -246,9 +245,14 @@ def _side(agent: Agent, is_a: bool, results: Array, rules: Rules) -> Side:
     )
 
 
+def most_deals(deals: Array, rules: Rules) -> float:
+    """Returns a bound on the deals of a game, (games,); with muggins a deal may peg nothing."""
+    return max(rules.max_deals, int(deals.max()))
+
+
 def sources_by_role(rules: Rules) -> dict[Role, tuple[Source, ...]]:
     """Returns what each role can peg points for; a pone has no heels and no crib."""
-    called = (Source["MUGGINS"],) if rules.num_actions > NUM_CARDS else ()
+    called = (Source.MUGGINS,) if rules.muggins != "none" else ()
     return {
         Role.DEALER: (Source.HIS_HEELS, Source.PEGGING, Source.HAND, Source.CRIB, *called),
         Role.PONE: (Source.PEGGING, Source.HAND, *called),
@@ -256,7 +260,7 @@ def sources_by_role(rules: Rules) -> dict[Role, tuple[Source, ...]]:
 
 
 def _set_rate(happened: Array, size: int) -> Estimate:
-    """Returns the rate at which something happened, (games,) bool, *size* games of a set in turn."""
+    """Returns the rate of what happened, (games,) bool, the *size* games of a set in turn."""
     counts = np.bincount(happened.reshape(-1, size).sum(axis=1), minlength=size + 1).tolist()
     if size == 1:
         return pair_rate(counts[0], 0, counts[1])

@@ -25,7 +25,7 @@ from crib_env.loops import OUTSIDE
 from crib_env.luck import check_seed
 from crib_env.records import lane_seeds
 from crib_env.rules import Rules, RulesLike, rules_of
-from eval.match import HOUSE
+from eval.match import HOUSE, most_deals
 from eval.play import LANES, OnProgress, limit_threads, play_games, progress_bar
 from eval.provenance import check_writable, keep_json, origin
 from eval.rules_flag import RulesFlag, RulesRefused
@@ -140,7 +140,7 @@ def play_itself(
         skunk_rate=game_rate(int((level >= 1).sum()), games),
         double_skunk_rate=game_rate(int((level >= 2).sum()), games),
         first_dealer_margin=_mean(margin, -most, most),
-        deals_per_game=_mean(deals, 1, rules.max_deals),
+        deals_per_game=_mean(deals, 1, most_deals(deals, rules)),
         dealer_hand=_a_deal(worth[:, 0], deals, MOST_HAND),
         pone_hand=_a_deal(worth[:, 1] / pones, deals, MOST_HAND),
         crib=_a_deal(worth[:, 2], deals, MOST_HAND),

@@ -20,8 +20,8 @@ from torch import Tensor
 from agents.checkpoint import Checkpoint, CheckpointError, check_keys, check_tensors, fields_of
 from agents.network import MaskedCategorical, NetworkConfig, PolicyValueNet
 from crib_env import Games, Phase, Rules, lane_seed
-from crib_env.cards import NUM_CARDS
 from crib_env.game import RECORD
+from crib_env.records import check_records
 from train.config import TrainConfig
 from train.rollout import Rollout, autocast, play_deals
 from train.soundness import (
@@ -279,21 +279,13 @@ def _check_records(records: npt.NDArray[Any], like: npt.NDArray[Any]) -> None:
     Raises:
         CheckpointError: Naming the field.
     """
-    for name in ("players", "sides", "cards_dealt", "num_discards", "crib_from_pack", "target"):
-        if not np.array_equal(records[name], like[name]):
-            raise CheckpointError(f"the checkpoint's games have another {name!r}")
-    players = like["players"][0]
-    whole = (
-        ("phase", records["phase"] == Phase.DISCARD),
-        ("dealer", (records["dealer"] >= 0) & (records["dealer"] < players)),
-        ("turn", records["turn"] == (records["dealer"] + 1) % players),
-        ("held", (records["held"][:, :players] == like["cards_dealt"][0]).all(axis=1)),
-        ("starter", (records["starter"] >= 0) & (records["starter"] < NUM_CARDS)),
-        ("num_plays", records["num_plays"] == 0),
-    )
-    for name, right in whole:
-        if not right.all():
-            raise CheckpointError(f"the checkpoint's games do not begin a deal: {name!r}")
+    try:
+        check_records(records, like)
+    except ValueError as error:
+        raise CheckpointError(f"the checkpoint's {error}") from None
+    fresh = (records["phase"] == Phase.DISCARD) & (records["discards"] == 0).all(axis=1)
+    if not fresh.all():
+        raise CheckpointError("the checkpoint's games do not begin a deal")
 
 
 def _tensors_like(learner: Learner) -> dict[str, Tensor]:

@@ -247,7 +247,8 @@ def test_a_plays_each_side_in_turn_and_seat_0_deals_first(rules: Rules) -> None:
     ) -> npt.NDArray[np.int64]:
         # Where the first dealer, seat 0, sits as this seat counts; rows come in the games' order.
         asked.append(observations[:, seat.slice].argmax(axis=1))
-        return np.argmax(action_masks, axis=1).astype(np.int64)
+        first: npt.NDArray[np.int64] = np.argmax(action_masks, axis=1)
+        return first
 
     size = rules.sides
     result = play_match(Agent("a", watched), make("random", rules), 4 * size, rules=rules)

@@ -157,7 +157,7 @@ def test_set_rate_ends_where_the_score_test_stops_rejecting(counts: list[int]) -
             options={"ftol": 1e-14, "maxiter": 500},
         )
         variance = float(np.dot(found.x, (shares - rate) ** 2))
-        return abs(np.dot(counts, shares) / n - rate) / math.sqrt(variance / n)
+        return abs(float(np.dot(counts, shares)) / n - rate) / math.sqrt(variance / n)
 
     for end in set_rate(counts).ci95:
         if 0 < end < 1:

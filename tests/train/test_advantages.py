@@ -23,10 +23,10 @@ def of_two(gains: Array) -> Array:
 
 
 def of_sides(rng: np.random.Generator, steps: int, lanes: int, players: int) -> Array:
-    """Returns random gains of each seat, (T, N, players), that add up to 0; partners have the same."""
+    """Returns random gains, (T, N, players), that add up to 0; those of partners are the same."""
     sides = 3 if players == 3 else 2
     points = rng.integers(-12, 13, (steps, lanes, sides)).astype(np.float32) / 10
-    gains = points - points.mean(axis=2, keepdims=True)
+    gains: Array = points - points.mean(axis=2, keepdims=True)
     return gains[:, :, np.arange(players) % sides]
 
 

@@ -12,8 +12,8 @@ import torch
 from torch import Tensor
 
 from agents.network import MaskedCategorical, NetworkConfig, PolicyValueNet, luck_fraction
+from crib_env import episode
 from crib_env.batch import Games
-from crib_env.episode import lead_of as lead
 from crib_env.game import Phase
 from crib_env.kernel import as_records
 from crib_env.rules import PRESETS, Rules
@@ -33,6 +33,8 @@ VARIANTS = [
     Rules(players=3, cards_dealt=5, target=15),
     PRESETS["four_player"],
     Rules(players=4, cards_dealt=5, target=15),
+    Rules(muggins="show"),
+    Rules(players=3, cards_dealt=5, target=41, muggins="full"),
 ]
 every_variant = pytest.mark.parametrize("rules", VARIANTS, ids=rules_text)
 
@@ -173,7 +175,7 @@ def test_every_decision_is_there_once_and_the_games_are_those_of_the_engine(
         rollout.returns,
     ):
         assert len(tensor) == len(rollout)
-    if rules.target == 121:
+    if rules.target == 121 and rules.muggins == "none":
         # Every card dealt is thrown or laid: the five-card game alone leaves some.
         assert len(rollout) == deals * 50 * rules.players * rules.cards_dealt
 
@@ -245,8 +247,9 @@ def test_leads_are_those_that_environments_pay_for_and_all_add_up_to_0(rules: Ru
     assert leads.shape == (200, rules.players)
     assert (leads != 0).any()
     assert (leads.sum(axis=1) == 0).all()
+    seats = range(rules.players)
     for lane, game in enumerate(as_records(games.records)):
-        assert leads[lane].tolist() == [lead(game, seat) for seat in range(rules.players)]
+        assert leads[lane].tolist() == [episode.lead_of(game, seat) for seat in seats]
 
 
 def test_a_game_that_ends_goes_on_with_the_first_deal_of_its_next() -> None:
