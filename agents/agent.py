@@ -8,7 +8,7 @@ from pathlib import Path
 from crib_env.bots import BOTS
 from crib_env.loops import OUTSIDE
 from crib_env.policy import BotPolicy, Policy, bot_number
-from crib_env.rules import Rules
+from crib_env.rules import RulesLike, rules_of
 
 CHECKPOINT = "checkpoint:"
 MODES = ("greedy", "sample")
@@ -28,7 +28,7 @@ class Agent:
     """``"greedy"``: the most probable action, throws by joint probability. ``"sample"``: drawn."""
 
 
-def make(name: str, rules: Rules | None = None, mode: str = "greedy") -> Agent:
+def make(name: str, rules: RulesLike = None, mode: str = "greedy") -> Agent:
     """Returns the agent of that name.
 
     Args:
@@ -41,7 +41,7 @@ def make(name: str, rules: Rules | None = None, mode: str = "greedy") -> Agent:
     Raises:
         ValueError: If the name or the mode is unknown, or the checkpoint cannot be used.
     """
-    rules = rules or Rules()
+    rules = rules_of(rules)
     if mode not in MODES:
         raise ValueError(f"mode {mode!r}: allowed are {', '.join(MODES)}")
     if name in BOTS:

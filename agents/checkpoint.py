@@ -26,7 +26,7 @@ from torch import Tensor
 
 from crib_env.observation import OBSERVATION_VERSION
 
-FORMAT = 2  # 2: with a checksum
+FORMAT = 3  # 2: with a checksum; 3: rules of every variant
 SUFFIX = ".safetensors"
 PARTIAL = ".partial"
 LARGEST = 1e9  # no weight, moment or count of steps comes near: beyond it training has failed

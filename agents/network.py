@@ -33,7 +33,7 @@ class NetworkConfig:
 
 
 class PolicyValueNet(nn.Module):
-    """An actor that sees its own seat's observation, and a critic that sees both hands as well.
+    """An actor that sees its own seat's observation, and a critic that sees all hands as well.
 
     They share nothing, so the actor can be used without what only training knows.
 
@@ -92,11 +92,11 @@ class PolicyValueNet(nn.Module):
         """
         out = self.actor(features).float()
         # A card's logit is its rank's plus its own, since suits seldom matter.
-        ranks, cards, others = out.split(
+        ranks, cards, claims = out.split(
             [NUM_RANKS, NUM_CARDS, out.shape[1] - NUM_RANKS - NUM_CARDS], dim=1
         )
         by_card = cards.view(-1, NUM_RANKS, NUM_SUITS) + ranks.unsqueeze(2)
-        return torch.cat([by_card.flatten(1), others], dim=1)
+        return torch.cat([by_card.flatten(1), claims], dim=1)
 
     def values(self, features: Tensor, privileged_features: Tensor) -> Tensor:
         """Returns the critic's values, (B,) float32.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import fields
 from pathlib import Path
 
 import numpy as np
@@ -18,7 +19,7 @@ from agents.checkpoint import (
 )
 from agents.network import MaskedCategorical, NetworkConfig, PolicyValueNet, draw, luck_fraction
 from crib_env.cards import NUM_CARDS
-from crib_env.observation import layout
+from crib_env.observation import layout, observation_size
 from crib_env.rules import Rules
 
 # Positions are evaluated in batches of one size, the last filled up: a matrix product may round
@@ -42,8 +43,9 @@ class NetworkPolicy:
         self.network = network
         self.mode = mode
         self.num_discards = rules.num_discards
+        self._num_actions = rules.num_actions
         fields = layout(rules)
-        self._size = fields["scores"].stop
+        self._size = observation_size(rules)
         self._hand = fields["hand"].start
         self._discards = fields["discards"].start
         self._held = fields["held"].start
@@ -112,7 +114,7 @@ class NetworkPolicy:
         before[:, self._hand : self._hand + NUM_CARDS] = cards
         before[:, self._discards : self._discards + NUM_CARDS] = 0
         before[:, self._held] = cards.sum(axis=1)
-        first = self.probabilities(before, cards.astype(np.int8))
+        first = self.probabilities(before, self._masks_of(cards))
         # One row for each hand and each of its cards thrown first.
         rows, firsts = np.nonzero(cards)
         after = before[rows]
@@ -121,8 +123,8 @@ class NetworkPolicy:
         after[each, self._discards + firsts] = 1
         after[:, self._held] -= 1
         second = self.probabilities(
-            after, after[:, self._hand : self._hand + NUM_CARDS].astype(np.int8)
-        )
+            after, self._masks_of(after[:, self._hand : self._hand + NUM_CARDS])
+        )[:, :NUM_CARDS]
         joint = np.zeros((len(observations), NUM_CARDS, NUM_CARDS), np.float32)
         # A legal pair never counts as nothing, however sure the network is of another.
         legal = after[:, self._hand : self._hand + NUM_CARDS] * np.float32(1e-30)
@@ -136,6 +138,16 @@ class NetworkPolicy:
         throws: npt.NDArray[np.int64] = np.where(began, best % NUM_CARDS, best // NUM_CARDS)
         return throws
 
+    def _masks_of(self, cards: npt.NDArray[np.uint8]) -> npt.NDArray[np.int8]:
+        """Returns the masks that allow just these cards, (M, A) int8.
+
+        Args:
+            cards: (M, 52), 1 for each card.
+        """
+        masks = np.zeros((len(cards), self._num_actions), np.int8)
+        masks[:, :NUM_CARDS] = cards
+        return masks
+
 
 def network_of(checkpoint: Checkpoint, rules: Rules) -> PolicyValueNet:
     """Returns the network of a checkpoint.
@@ -145,7 +157,9 @@ def network_of(checkpoint: Checkpoint, rules: Rules) -> PolicyValueNet:
             missing, of another shape or not known.
     """
     trained = fields_of(Rules, checkpoint.rules, "the header's rules")
-    same_game = (trained.players, trained.cards_dealt) == (rules.players, rules.cards_dealt)
+    # It knows no score above its target, and of triple skunks it knows nothing.
+    others = {field.name for field in fields(Rules)} - {"target", "triple_skunk"}
+    same_game = all(getattr(trained, name) == getattr(rules, name) for name in others)
     if not same_game or rules.target > trained.target:
         raise CheckpointError(f"the checkpoint plays {trained}: asked for is {rules}")
     config = fields_of(NetworkConfig, checkpoint.network, "the header's network")

@@ -7,7 +7,6 @@ A test fails where the page and the code differ.
 from __future__ import annotations
 
 import ast
-import dataclasses
 import inspect
 import json
 from collections.abc import Iterable
@@ -51,8 +50,8 @@ def config_table() -> str:
     return table(
         "field | default | meaning",
         (
-            (f"`{field.name}`", f"`{json.dumps(field.default)}`", meanings[field.name])
-            for field in dataclasses.fields(TrainConfig)
+            (f"`{name}`", f"`{json.dumps(value)}`", meanings[name])
+            for name, value in TrainConfig().as_dict().items()
         ),
     )
 

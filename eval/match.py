@@ -1,7 +1,9 @@
-"""Two agents against each other: the same cards played twice with the seats exchanged.
+"""Two agents against each other: the same cards played again with the seats exchanged.
 
-``python -m eval.match A B --games N --seed S [--json FILE]``; docs/evaluation.md says what the
-figures mean.
+``python -m eval.match A B --games N --seed S [--rules RULES] [--json FILE]``; docs/evaluation.md
+says what the figures mean. Games come in sets with the same cards, a game for each side that there
+is: A plays one side and B every other, and in each game of a set A's is another. With two players,
+or four as partners, a set is a pair; with three A sits at each seat in turn, and B at two.
 """
 
 from __future__ import annotations
@@ -24,18 +26,15 @@ from crib_env.game_record import Role, Source
 from crib_env.loops import OUTSIDE
 from crib_env.luck import check_seed
 from crib_env.records import lane_seeds
-from crib_env.rules import Rules
+from crib_env.rules import Rules, RulesLike, rules_of
 from eval.play import LANES, OnProgress, limit_threads, play_games, progress_bar
 from eval.provenance import check_writable, keep_json, origin
-from eval.stats import Estimate, mean_estimate, pair_rate
+from eval.rules_flag import RulesFlag, RulesRefused
+from eval.stats import Estimate, mean_estimate, pair_rate, set_rate
 
 Array = npt.NDArray[Any]
 
-# What each role can peg points for; a pone has no heels and no crib.
-SOURCES = {
-    Role.DEALER: (Source.HIS_HEELS, Source.PEGGING, Source.HAND, Source.CRIB),
-    Role.PONE: (Source.PEGGING, Source.HAND),
-}
+GAMES = 10_000  # of a match, unless it is told
 
 HOUSE = "house"  # the mode of a player that has none to choose
 
@@ -44,7 +43,10 @@ Points = Mapping[str, Mapping[str, Estimate]]
 
 @dataclass(frozen=True)
 class FirstDeal:
-    """What one agent reached in the games in which it had one role in the first deal."""
+    """What one agent reached in the games in which it had one role in the first deal.
+
+    It deals if one of its seats does.
+    """
 
     win_rate: Estimate
     """Share of these games that it won."""
@@ -63,41 +65,50 @@ class Side:
     wins: int
     """Games won."""
     win_rate: Estimate
-    """Share of games won."""
+    """Share of games won, by whichever of its seats."""
     skunk_rate: Estimate
-    """Share of games won by a skunk or more (the loser 31 points or more short of the target)."""
+    """Share of games won by a skunk or more (the loser 31 points or more short of the target).
+
+    With three players the loser is a seat of the other agent's: of B's two the one further behind.
+    """
     double_skunk_rate: Estimate
     """Share of games won by a double skunk or more (61 points or more short)."""
     as_first_dealer: FirstDeal
-    """The half of the games in which it dealt first."""
+    """The games in which it dealt first."""
     as_first_pone: FirstDeal
-    """The half of the games in which the other dealt first."""
+    """The games in which the other dealt first."""
     points: Points
-    """Points pegged a game by role ("dealer", "pone") and source ("his_heels", ...)."""
+    """Points pegged a game by role ("dealer", "pone") and source ("his_heels", ...), a score."""
 
 
 @dataclass(frozen=True)
 class MatchResult:
-    """What a match gave. All intervals are over pairs of games."""
+    """What a match gave. All intervals are over sets of games."""
 
     a: Side
     """The first agent."""
     b: Side
     """The second agent."""
     games: int
-    """Games played, twice the number of pairs."""
+    """Games played, whole sets."""
     seed: int
-    """The seed; lane_seed(seed, i) dealt both games of pair i."""
+    """The seed; lane_seed(seed, i) dealt all games of set i."""
     rules: Rules
     """The rules of all games."""
     mean_margin: Estimate
-    """A's final score minus B's, points a game."""
+    """A's final score minus B's, or minus the mean of B's two, points a game."""
     deals_per_game: Estimate
     """Deals a game, the last counted however short."""
     seconds: float = field(compare=False)
     """How long the games and their statistics took."""
     results: Array = field(compare=False, repr=False)
-    """(games,) records of `eval.play.result_type`; A is agent 0, games 2i and 2i + 1 are pair i."""
+    """(games,) records of `eval.play.result_type`, sets side by side: with two, games 2i and 2i + 1
+    are pair i. A is agent 0 and, of four, also agent 2."""
+
+    @property
+    def chance(self) -> float:
+        """The share of games that A wins if it is as strong as B."""
+        return 1 / self.rules.sides
 
     def to_json(self) -> dict[str, Any]:
         """Returns the figures under the keys that docs/evaluation.md lists."""
@@ -132,14 +143,19 @@ class MatchResult:
         }
 
 
-def check_games(games: int) -> None:
-    """Refuses a number of games that cannot be played in pairs.
+def check_games(games: int, rules: Rules) -> None:
+    """Refuses a number of games that cannot be played in sets.
 
     Raises:
-        ValueError: If it is odd or below 2.
+        ValueError: If it is none of whole sets.
     """
-    if games < 2 or games % 2:
-        raise ValueError(f"games={games}: allowed is an even number from 2, as games come in pairs")
+    size = rules.sides
+    if games < size or games % size:
+        if size == 2:
+            allowed = "an even number from 2, as games come in pairs"
+        else:
+            allowed = f"a multiple of {size}, as games come in sets of {size}"
+        raise ValueError(f"games={games}: allowed is {allowed}")
 
 
 def play_match(
@@ -147,96 +163,123 @@ def play_match(
     b: Agent,
     games: int,
     seed: int = 0,
-    rules: Rules | None = None,
+    rules: RulesLike = None,
     lanes: int = LANES,
     on_progress: OnProgress | None = None,
 ) -> MatchResult:
-    """Plays a match in pairs of games: the same cards, A dealing first in one and B in the other.
+    """Plays a match in sets of games with the same cards: A each side in turn, B all others.
 
-    Cards belong to roles: in deal d of the second game each has the cards that the other had in
-    deal d of the first. The luck of a player that draws belongs to roles too, so an agent against
-    itself splits every pair exactly.
+    Cards belong to roles: in deal d of the second game of a pair each has the cards that the other
+    had in deal d of the first. The luck of a player that draws belongs to roles too, so an agent
+    against itself splits every set exactly.
 
     Args:
         a: The first agent.
         b: The second agent.
-        games: How many games, an even number.
-        seed: Pair i is dealt by lane_seed(seed, i), whoever plays: matches share their cards.
+        games: How many games: an even number, with three players a multiple of three.
+        seed: Set i is dealt by lane_seed(seed, i), whoever plays: matches share their cards.
         rules: The rules of all games.
         lanes: How many games are played at a time; no result depends on it.
         on_progress: Told now and then how many more games have ended.
 
     Raises:
-        ValueError: If *games* is odd or below 2, or the seed is out of range.
+        ValueError: If *games* is none of whole sets, or the seed is out of range.
     """
-    check_games(games)
+    rules = rules_of(rules)
+    check_games(games, rules)
     games, seed = int(games), check_seed(seed)
-    rules = rules or Rules()
-    pairs = games // 2
-    seeds = np.repeat(lane_seeds(seed, pairs), 2)
-    seats = np.tile(np.array([[0, 1], [1, 0]], np.int8), (pairs, 1))
+    size = rules.sides
+    seeds = np.repeat(lane_seeds(seed, games // size), size)
+    order = np.arange(rules.players, dtype=np.int8)
+    seats = np.tile(np.stack([np.roll(order, game) for game in range(size)]), (games // size, 1))
+    agents = [b if place % size else a for place in range(rules.players)]
     start = time.perf_counter()
-    results = play_games([a, b], seats, seeds, rules, lanes, on_progress)
+    results = play_games(agents, seats, seeds, rules, lanes, on_progress)
     scores = results["scores"].astype(np.int64)
     most = float(rules.target)
+    margin = scores[:, 0] - scores[:, 1:].mean(axis=1)
     result = MatchResult(
-        a=_side(a, 0, results, rules),
-        b=_side(b, 1, results, rules),
+        a=_side(a, True, results, rules),
+        b=_side(b, False, results, rules),
         games=games,
         seed=seed,
         rules=rules,
-        mean_margin=_pair_mean(scores[:, 0] - scores[:, 1], -most, most),
-        deals_per_game=_pair_mean(results["deals"], 1, rules.max_deals),
+        mean_margin=_set_mean(margin, size, -most, most),
+        deals_per_game=_set_mean(results["deals"], size, 1, most_deals(results["deals"], rules)),
         seconds=0,
         results=results,
     )
     return replace(result, seconds=time.perf_counter() - start)
 
 
-def _side(agent: Agent, number: int, results: Array, rules: Rules) -> Side:
+def _side(agent: Agent, is_a: bool, results: Array, rules: Rules) -> Side:
     """Returns one agent's part of a match from the games' results."""
-    won = results["winner"] == number
-    level = rules.skunk_level(results["scores"].min(axis=1))
-    dealt = results["first_dealer"] == number
+    size = rules.sides
+    scores = results["scores"]
+    won = (results["winner"] == 0) == is_a
+    level = rules.skunk_level(scores[:, 1:].min(axis=1) if is_a else scores[:, 0])
+    dealt = (results["first_dealer"] % size == 0) == is_a
+    places = np.flatnonzero((np.arange(rules.players) % size == 0) == is_a)
+    held = 1 if is_a else size - 1
     return Side(
         name=agent.name,
         mode=agent.mode if agent.bot == OUTSIDE else HOUSE,
         wins=int(won.sum()),
-        win_rate=_pair_rate(won),
-        skunk_rate=_pair_rate(won & (level >= 1)),
-        double_skunk_rate=_pair_rate(won & (level >= 2)),
-        as_first_dealer=_first_deal(won[dealt], level[dealt]),
-        as_first_pone=_first_deal(won[~dealt], level[~dealt]),
+        win_rate=_set_rate(won, size),
+        skunk_rate=_set_rate(won & (level >= 1), size),
+        double_skunk_rate=_set_rate(won & (level >= 2), size),
+        as_first_dealer=_first_deal(won[dealt], level[dealt], held),
+        as_first_pone=_first_deal(won[~dealt], level[~dealt], size - held),
         points={
             role.name.lower(): {
-                source.name.lower(): _pair_mean(
-                    results["points"][:, number, source, role], 0, rules.target
+                source.name.lower(): _set_mean(
+                    results["points"][:, places, source, role].sum(axis=1) / held,
+                    size,
+                    0,
+                    rules.target,
                 )
                 for source in sources
             }
-            for role, sources in SOURCES.items()
+            for role, sources in sources_by_role(rules).items()
         },
     )
 
 
-def _pair_rate(happened: Array) -> Estimate:
-    """Returns the rate at which something happened, (games,) bool, pairs side by side."""
-    none, one, both = np.bincount(happened.reshape(-1, 2).sum(axis=1), minlength=3)
-    return pair_rate(int(none), int(one), int(both))
+def most_deals(deals: Array, rules: Rules) -> float:
+    """Returns a bound on the deals of a game, (games,); with muggins a deal may peg nothing."""
+    return max(rules.max_deals, int(deals.max()))
 
 
-def _pair_mean(values: Array, low: float, high: float) -> Estimate:
-    """Returns the mean of a number a game, (games,), pairs side by side; it lies in [low, high]."""
-    means = values.reshape(-1, 2).mean(axis=1)
+def sources_by_role(rules: Rules) -> dict[Role, tuple[Source, ...]]:
+    """Returns what each role can peg points for; a pone has no heels and no crib."""
+    called = (Source.MUGGINS,) if rules.muggins != "none" else ()
+    return {
+        Role.DEALER: (Source.HIS_HEELS, Source.PEGGING, Source.HAND, Source.CRIB, *called),
+        Role.PONE: (Source.PEGGING, Source.HAND, *called),
+    }
+
+
+def _set_rate(happened: Array, size: int) -> Estimate:
+    """Returns the rate of what happened, (games,) bool, the *size* games of a set in turn."""
+    counts = np.bincount(happened.reshape(-1, size).sum(axis=1), minlength=size + 1).tolist()
+    if size == 1:
+        return pair_rate(counts[0], 0, counts[1])
+    return pair_rate(*counts) if size == 2 else set_rate(counts)
+
+
+def _set_mean(values: Array, size: int, low: float, high: float) -> Estimate:
+    """Returns the mean of a number a game, (games,), *size* games of a set in turn.
+
+    It lies in [low, high].
+    """
+    means = values.reshape(-1, size).mean(axis=1)
     variance = float(means.var(ddof=1)) if len(means) > 1 else 0.0
     return mean_estimate(len(means), float(means.mean()), variance, low, high)
 
 
-def _first_deal(won: Array, level: Array) -> FirstDeal:
-    """Returns the rates of the games with one first dealer, of which each pair has just one."""
-    skunks = int((won & (level >= 1)).sum())
-    wins, games = int(won.sum()), len(won)
-    return FirstDeal(pair_rate(games - wins, 0, wins), pair_rate(games - skunks, 0, skunks))
+def _first_deal(won: Array, level: Array, size: int) -> FirstDeal:
+    """Returns the rates of the games with one first dealer, of which each set has *size*."""
+    return FirstDeal(_set_rate(won, size), _set_rate(won & (level >= 1), size))
 
 
 def _first_deals_json(side: Side) -> dict[str, Any]:
@@ -290,29 +333,39 @@ def match_table(result: MatchResult) -> Table:
 def match_text(result: MatchResult) -> str:
     """Returns what a match shows beside its table, and what it does not, in words."""
     a, b, rate = result.a, result.b, result.a.win_rate
-    if rate.low > 0.5:
-        shown = f"A ({a.name}) wins more than half of its games against B ({b.name})."
-    elif rate.high < 0.5:
-        shown = f"B ({b.name}) wins more than half of its games against A ({a.name})."
+    three = result.rules.sides == 3
+    if rate.low > result.chance:
+        share = "a third" if three else "half"
+        shown = f"A ({a.name}) wins more than {share} of its games against B ({b.name})."
+    elif rate.high < result.chance:
+        share = "two thirds" if three else "half"
+        shown = f"B ({b.name}) wins more than {share} of its games against A ({a.name})."
     else:
-        shown = "These games do not tell who is stronger: the interval holds 0.5."
+        chance = "1/3" if three else "0.5"
+        shown = f"These games do not tell who is stronger: the interval holds {chance}."
+    if three:
+        low, high = 100 * rate.low, 100 * rate.high
+        first = f"A is first in {100 * rate.value:.1f} % [{low:.1f}, {high:.1f}]"
+        shown = f"{first} of the games, chance {100 * result.chance:.1f} %\n{shown}"
+    sets = "sets of three games" if three else "pairs"
     return (
         f"margin A - B {result.mean_margin} points a game; {result.deals_per_game} deals a game\n"
-        f"[low, high] are 95 % intervals over {result.games // 2:,} pairs; "
+        f"[low, high] are 95 % intervals over {result.games // result.rules.sides:,} {sets}; "
         f"{result.seconds:.1f} seconds\n{shown}"
     )
 
 
 @dataclass(frozen=True)
 class Options:
-    """Plays two agents against each other, the same cards twice with the seats exchanged."""
+    """Plays two agents against each other, the same cards again with the seats exchanged."""
 
     a: Annotated[tyro.conf.Positional[str], tyro.conf.arg(metavar="A")]
     """First agent: random, greedy, expert, careless or checkpoint:PATH."""
     b: Annotated[tyro.conf.Positional[str], tyro.conf.arg(metavar="B")]
     """Second agent."""
-    games: int = 10_000
-    """How many games, an even number."""
+    games: int | None = None
+    """How many games: an even number, 10,000 unless told; with three players a multiple of three,
+    9,999."""
     seed: int = 0
     """The seed of all cards, and of the luck of players that draw."""
     json: Path | None = None
@@ -321,8 +374,11 @@ class Options:
     """How networks choose: the most probable action, or one drawn."""
     b_mode: Literal["greedy", "sample"] | None = None
     """How B chooses, if not as A."""
-    target: int = 121
-    """The score that wins a game."""
+    rules: RulesFlag = Rules()  # noqa: RUF009  # frozen
+    """What is played: six_card, short, five_card, three_player or four_player, and after a comma
+    what differs, as in five_card,target=31."""
+    target: int | None = None
+    """The score that wins a game, if not that of the rules."""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -332,26 +388,29 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """
     limit_threads()
     arguments = sys.argv[1:] if arguments is None else list(arguments)
-    options = tyro.cli(Options, prog="python -m eval.match", args=arguments)
     try:
-        check_games(options.games)
-        rules = Rules(target=options.target)
+        options = tyro.cli(Options, prog="python -m eval.match", args=arguments)
+        rules = options.rules
+        if options.target is not None:
+            rules = replace(rules, target=options.target)
+        games = GAMES - GAMES % rules.sides if options.games is None else options.games
+        check_games(games, rules)
         check_seed(options.seed)
         if options.json:
             check_writable(options.json)
         a = make(options.a, rules, options.mode)
         b = make(options.b, rules, options.b_mode or options.mode)
-    except (ValueError, OSError) as error:
+    except (ValueError, OSError, RulesRefused) as error:
         print(f"eval.match: {error}", file=sys.stderr)
         return 2
     try:
-        with progress_bar(f"{a.name} v {b.name}", options.games) as on_progress:
-            result = play_match(a, b, options.games, options.seed, rules, on_progress=on_progress)
+        with progress_bar(f"{a.name} v {b.name}", games) as on_progress:
+            result = play_match(a, b, games, options.seed, rules, on_progress=on_progress)
     except KeyboardInterrupt:
         print("eval.match: interrupted, nothing written", file=sys.stderr)
         return 130
     except MemoryError:
-        print(f"eval.match: games={options.games}: more than memory holds", file=sys.stderr)
+        print(f"eval.match: games={games}: more than memory holds", file=sys.stderr)
         return 2
     # Names and intervals hold brackets, which are no markup.
     console = Console(markup=False, highlight=False)

@@ -18,8 +18,9 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 
 from agents.agent import Agent
 from crib_env.batch import Games, IllegalActionError
+from crib_env.game_record import Role, Source
 from crib_env.loops import OUTSIDE
-from crib_env.rules import Rules
+from crib_env.rules import Rules, RulesLike, rules_of
 
 Array = npt.NDArray[Any]
 OnProgress = Callable[[int], None]
@@ -29,15 +30,19 @@ OnProgress = Callable[[int], None]
 LANES = 8192
 
 
-def result_type(players: int) -> np.dtype[Any]:
-    """Returns the record of one game's result; its arrays are by agent, not by seat."""
+def result_type(rules: Rules) -> np.dtype[Any]:
+    """Returns the record of one game's result; its arrays are by agent, not by seat.
+
+    Where partners share a score, agents 0 and 2 are side 0, and agents 1 and 3 are side 1.
+    """
+    players, sides = rules.players, rules.sides
     return np.dtype(
         [
             ("first_dealer", np.int8),  # the agent that dealt first
-            ("winner", np.int8),  # the agent that won
+            ("winner", np.int8),  # the agent, or the side, that won
             ("deals", np.int16),  # the last counted too, however short
-            ("scores", np.int16, (players,)),
-            ("points", np.int16, (players, 4, 2)),  # pegged, by Source and Role
+            ("scores", np.int16, (sides,)),  # by agent, or by side
+            ("points", np.int16, (players, len(Source), len(Role))),  # pegged
             # Points of hands as dealer, hands as pone, and cribs, all of them, counted or not.
             ("worth", np.int16, (players, 3)),
         ]
@@ -48,7 +53,7 @@ def play_games(
     agents: Sequence[Agent],
     seats: npt.ArrayLike,
     seeds: npt.NDArray[np.uint64],
-    rules: Rules | None = None,
+    rules: RulesLike = None,
     lanes: int = LANES,
     on_progress: OnProgress | None = None,
 ) -> Array:
@@ -59,7 +64,8 @@ def play_games(
 
     Args:
         agents: Who plays, one a seat; one agent may hold several places.
-        seats: (G, players) or (players,) ints: which of *agents* sits at each seat.
+        seats: (G, players) or (players,) ints: which of *agents* sits at each seat. Of four agents
+            the first and the third are partners, who sit opposite.
         seeds: (G,) lane seeds: they give the cards, and by role the luck of who draws.
         rules: The rules of all games.
         lanes: How many games are played at a time; no result depends on it.
@@ -69,16 +75,22 @@ def play_games(
         (G,) records of `result_type`.
 
     Raises:
+        ValueError: If not each agent has one seat, or partners do not sit opposite.
         IllegalActionError: If an agent chooses an action that the rules do not allow, naming it.
     """
-    rules = rules or Rules()
+    rules = rules_of(rules)
     total = len(seeds)
-    sitting = np.broadcast_to(np.asarray(seats, np.int8), (total, rules.players))
-    if not np.array_equal(
-        np.sort(sitting, axis=1), np.broadcast_to(np.arange(len(agents)), sitting.shape)
-    ):
-        raise ValueError(f"seats: allowed is each of {len(agents)} agents once a game")
-    results = np.zeros(total, result_type(rules.players))
+    given = np.asarray(seats, np.int8)
+    shapes = {given.shape[-1:], (len(agents),), (rules.players,)}
+    if len(shapes) > 1 or not (np.sort(given) == np.arange(rules.players)).all():
+        raise ValueError(
+            f"seats: allowed is each of {len(agents)} agents once a game, at {rules.players} seats"
+        )
+    sitting = np.broadcast_to(given, (total, rules.players))
+    side = sitting % rules.sides
+    if not np.array_equal(side, np.roll(side, rules.sides, axis=1)):
+        raise ValueError("seats: allowed are partners, agents 0 and 2, 1 and 3, at opposite seats")
+    results = np.zeros(total, result_type(rules))
     for start in range(0, total, lanes):
         part = slice(start, min(start + lanes, total))
         games = Games(part.stop - start, rules, seeds[part], first_dealer=0)
@@ -126,10 +138,12 @@ def _collect(games: Games, seats: npt.NDArray[np.int8], results: Array) -> None:
     """Writes the results of a batch that has been played out. Changes *results*."""
     seat_of = np.argsort(seats, axis=1)
     lanes = np.arange(len(games))[:, None]
+    sides = games.rules.sides
     results["first_dealer"] = seats[:, 0]
-    results["winner"] = seats[lanes[:, 0], games.winner]
+    # Side 0 of the engine is that of seat 0: here sides are told by who sits there.
+    results["winner"] = seats[lanes[:, 0], games.winner] % sides
     results["deals"] = games.records["deal_number"] + 1
-    results["scores"] = games.scores[lanes, seat_of]
+    results["scores"] = games.scores[lanes, seat_of[:, :sides] % sides]
     results["points"] = games.points[lanes, seat_of]
     results["worth"] = games.records["worth_totals"][lanes, seat_of]
 

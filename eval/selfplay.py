@@ -24,10 +24,11 @@ from crib_env.game_record import Role, Source
 from crib_env.loops import OUTSIDE
 from crib_env.luck import check_seed
 from crib_env.records import lane_seeds
-from crib_env.rules import Rules
-from eval.match import HOUSE
+from crib_env.rules import Rules, RulesLike, rules_of
+from eval.match import HOUSE, most_deals
 from eval.play import LANES, OnProgress, limit_threads, play_games, progress_bar
 from eval.provenance import check_writable, keep_json, origin
+from eval.rules_flag import RulesFlag, RulesRefused
 from eval.stats import Estimate, game_rate, mean_estimate, ratio_estimate
 
 Array = npt.NDArray[Any]
@@ -50,25 +51,25 @@ class SelfPlay:
     rules: Rules
     """The rules of all games."""
     first_dealer_win_rate: Estimate
-    """Share of games won by who dealt first."""
+    """Share of games won by who dealt first, or its side."""
     skunk_rate: Estimate
-    """Share of games won by a skunk or more, by either side."""
+    """Share of games won by a skunk or more, by any side; of three, the last is the loser."""
     double_skunk_rate: Estimate
-    """Share of games won by a double skunk or more, by either side."""
+    """Share of games won by a double skunk or more, by any side."""
     first_dealer_margin: Estimate
-    """First dealer's final score minus the other's, points a game."""
+    """First dealer's final score minus the mean of the others', points a game."""
     deals_per_game: Estimate
     """Deals a game, the last counted however short."""
     dealer_hand: Estimate
     """Points a deal of the hand that the dealer kept, counted in the show or not."""
     pone_hand: Estimate
-    """Points a deal of the hand that the pone kept, counted in the show or not."""
+    """Points a deal of the hand that a pone kept, counted in the show or not."""
     crib: Estimate
     """Points a deal of the crib as thrown, counted in the show or not."""
     dealer_pegging: Estimate
     """Points a deal that the dealer pegged in the play, the last deal as far as it went."""
     pone_pegging: Estimate
-    """Points a deal that the pone pegged in the play, the last deal as far as it went."""
+    """Points a deal that a pone pegged in the play, the last deal as far as it went."""
     his_heels: Estimate
     """Points a deal that the dealer pegged for the jack turned."""
     seconds: float = field(compare=False)
@@ -98,14 +99,14 @@ def play_itself(
     agent: Agent,
     games: int,
     seed: int = 0,
-    rules: Rules | None = None,
+    rules: RulesLike = None,
     lanes: int = LANES,
     on_progress: OnProgress | None = None,
 ) -> SelfPlay:
     """Plays an agent against itself, the first deal always that of seat 0.
 
     Args:
-        agent: Who plays both seats.
+        agent: Who plays all seats.
         games: How many games, 1 or more.
         seed: Game i is dealt by lane_seed(seed, i).
         rules: The rules of all games.
@@ -116,14 +117,18 @@ def play_itself(
         ValueError: If *games* is below 1, or the seed is out of range.
     """
     check_games(games)
-    rules = rules or Rules()
+    rules = rules_of(rules)
     start = time.perf_counter()
-    results = play_games([agent, agent], [0, 1], lane_seeds(seed, games), rules, lanes, on_progress)
-    level = rules.skunk_level(results["scores"].min(axis=1))
-    margin = results["scores"][:, 0].astype(np.int64) - results["scores"][:, 1]
+    seats, seeds = range(rules.players), lane_seeds(seed, games)
+    results = play_games([agent] * len(seats), seats, seeds, rules, lanes, on_progress)
+    scores = results["scores"].astype(np.int64)
+    level = rules.skunk_level(scores.min(axis=1))
+    margin = scores[:, 0] - scores[:, 1:].mean(axis=1)
     deals = results["deals"].astype(np.int64)
     worth = results["worth"].sum(axis=1, dtype=np.int64)
     points = results["points"].sum(axis=1, dtype=np.int64)
+    # In every deal there is one dealer; all others are pones.
+    pones = rules.players - 1
     most = float(rules.target)
     result = SelfPlay(
         name=agent.name,
@@ -135,12 +140,12 @@ def play_itself(
         skunk_rate=game_rate(int((level >= 1).sum()), games),
         double_skunk_rate=game_rate(int((level >= 2).sum()), games),
         first_dealer_margin=_mean(margin, -most, most),
-        deals_per_game=_mean(deals, 1, rules.max_deals),
+        deals_per_game=_mean(deals, 1, most_deals(deals, rules)),
         dealer_hand=_a_deal(worth[:, 0], deals, MOST_HAND),
-        pone_hand=_a_deal(worth[:, 1], deals, MOST_HAND),
+        pone_hand=_a_deal(worth[:, 1] / pones, deals, MOST_HAND),
         crib=_a_deal(worth[:, 2], deals, MOST_HAND),
         dealer_pegging=_a_deal(points[:, Source.PEGGING, Role.DEALER], deals, most),
-        pone_pegging=_a_deal(points[:, Source.PEGGING, Role.PONE], deals, most),
+        pone_pegging=_a_deal(points[:, Source.PEGGING, Role.PONE] / pones, deals, most),
         his_heels=_a_deal(points[:, Source.HIS_HEELS, Role.DEALER], deals, most),
         seconds=0,
     )
@@ -188,8 +193,11 @@ class Options:
     """Write the result to this file."""
     mode: Literal["greedy", "sample"] = "greedy"
     """How a network chooses: the most probable action, or one drawn."""
-    target: int = 121
-    """The score that wins a game."""
+    rules: RulesFlag = Rules()  # noqa: RUF009  # frozen
+    """What is played: six_card, short, five_card, three_player or four_player, and after a comma
+    what differs, as in five_card,target=31."""
+    target: int | None = None
+    """The score that wins a game, if not that of the rules."""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -199,15 +207,17 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """
     limit_threads()
     arguments = sys.argv[1:] if arguments is None else list(arguments)
-    options = tyro.cli(Options, prog="python -m eval.selfplay", args=arguments)
     try:
+        options = tyro.cli(Options, prog="python -m eval.selfplay", args=arguments)
         check_games(options.games)
-        rules = Rules(target=options.target)
+        rules = options.rules
+        if options.target is not None:
+            rules = replace(rules, target=options.target)
         check_seed(options.seed)
         if options.json:
             check_writable(options.json)
         agent = make(options.agent, rules, options.mode)
-    except (ValueError, OSError) as error:
+    except (ValueError, OSError, RulesRefused) as error:
         print(f"eval.selfplay: {error}", file=sys.stderr)
         return 2
     try:

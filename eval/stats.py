@@ -1,8 +1,8 @@
-"""Intervals for what matches measure: rates and means over pairs of games.
+"""Intervals for what matches measure: rates and means over sets of games.
 
-Two games with the same cards and exchanged seats are correlated, so the observation is the pair.
-Everything here takes counts or moments of pairs, plain numbers, and knows no game. All intervals
-are two-sided with 95 % confidence. Sources:
+Games with the same cards and exchanged seats are correlated, so the observation is the set: a pair,
+or three games where three play. Everything here takes counts or moments of sets, plain numbers, and
+knows no game. All intervals are two-sided with 95 % confidence. Sources:
 
 * Tango (1998), "Equivalence test and confidence interval for the difference in proportions for the
   paired-sample design", Statistics in Medicine 17, 891-908.
@@ -12,11 +12,13 @@ are two-sided with 95 % confidence. Sources:
   the American Statistical Association 22, 209-212.
 * Abramowitz, Stegun (1964), Handbook of Mathematical Functions, 26.7.5.
 * Cochran (1977), Sampling Techniques, 3rd edition, 6.4 (ratio estimates).
+* Owen (2001), Empirical Likelihood, 2.9 (the likeliest distribution that has a given mean).
 """
 
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from statistics import NormalDist
 
@@ -24,6 +26,7 @@ CONFIDENCE = 0.95
 Z = NormalDist().inv_cdf((1 + CONFIDENCE) / 2)
 
 MOST_DECIMALS = 6
+PRECISION = 1e-12  # of the ends of an interval that are sought
 
 
 @dataclass(frozen=True)
@@ -113,6 +116,74 @@ def _score_bound(none: int, both: int, n: int, end: float, difference: float) ->
             inside = middle
         else:
             outside = middle
+
+
+def set_rate(counts: Sequence[int]) -> Estimate:
+    """Returns the rate of games with some result, from what sets of k games with equal cards gave.
+
+    `pair_rate` for sets of any size: its interval holds all rates r that the score test
+
+        |mean - r| <= Z sqrt(variance(r) / n)
+
+    does not reject, where variance(r) is that of the likeliest distribution of a set's share (one
+    of 0, 1/k, ..., 1) whose mean is r. For sets of two that is Tango's (1998), and where all games
+    of a set go alike, Wilson's on n games.
+
+    Args:
+        counts: (k + 1,) how many sets had the result in none, in one, ..., in all k of their games.
+
+    Raises:
+        ValueError: If a count is negative, or all are zero.
+    """
+    if min(counts) < 0 or sum(counts) == 0:
+        raise ValueError(f"sets {list(counts)}: allowed are counts of at least one set")
+    n, size = sum(counts), len(counts) - 1
+    mean = math.fsum(count * games for games, count in enumerate(counts)) / (n * size)
+    ends = []
+    for end in (0.0, 1.0):
+        # `inside` is never rejected, and `outside` always is: the test is strict at the ends.
+        inside, outside = mean, end
+        while abs(outside - inside) > PRECISION:
+            middle = (inside + outside) / 2
+            if (mean - middle) ** 2 * n <= Z * Z * likeliest_variance(counts, middle):
+                inside = middle
+            else:
+                outside = middle
+        ends.append(inside if mean != end else end)
+    return Estimate(mean, *ends)
+
+
+def likeliest_variance(counts: Sequence[int], rate: float) -> float:
+    """Returns the variance of the likeliest distribution of shares that has the mean *rate*.
+
+    It gives the share x the probability count / (n (1 + c (x - rate))), with the one c that makes
+    the mean right (Owen 2001, 2.9). Where the c that this takes would make 1 + c (x - rate)
+    negative at an end that was not observed, that end gets what is left of the probability.
+
+    Args:
+        counts: See `set_rate`.
+        rate: Above 0 and below 1.
+    """
+    n, size = sum(counts), len(counts) - 1
+    away = [games / size - rate for games in range(size + 1)]
+    seen = [(count / n, x) for count, x in zip(counts, away, strict=True) if count]
+
+    def excess(c: float) -> float:
+        return math.fsum(share * x / (1 + c * x) for share, x in seen)
+
+    low, high = -1 / away[-1], -1 / away[0]
+    while high - low > PRECISION * (1 + abs(low)):
+        c = (low + high) / 2
+        # The excess falls as c grows.
+        if excess(c) > 0:
+            low = c
+        else:
+            high = c
+    c = (low + high) / 2
+    chances = [(share / (1 + c * x), x) for share, x in seen]
+    left = 1 - math.fsum(chance for chance, _ in chances)
+    chances.append((max(0.0, left), away[0] if c > 0 else away[-1]))
+    return math.fsum(chance * x * x for chance, x in chances)
 
 
 def game_rate(wins: int, games: int) -> Estimate:

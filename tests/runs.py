@@ -25,7 +25,7 @@ ROOT = Path(__file__).parents[1]
 # 16 games of 12 decisions: 192 an update, less where games end. To 31 they end all the time.
 SETTINGS = """
 seed = 3
-target = 31
+rules = "target=31"
 total_decisions = 4_000
 hidden_size = 8
 games = 16

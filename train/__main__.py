@@ -14,6 +14,7 @@ from typing import Annotated
 import tyro
 
 from agents.checkpoint import CheckpointError
+from eval.rules_flag import RulesRefused, rules_text
 from train.config import ConfigError, TrainConfig, load_config
 from train.dry_run import dry_run
 from train.ppo import Learner
@@ -104,10 +105,13 @@ def _begin(words: list[str], held: ExitStack) -> Begun | int:
             config=dataclasses.replace(chosen.config),
             stop_after=_checked(chosen.stop_after),
         )
-        return _new(chosen, words, held)
+        name = Path(words[0]).stem
+        if chosen.config.rules != config.rules:
+            name += f"-{rules_text(chosen.config.rules)}"
+        return _new(chosen, name, words, held)
     except FileExistsError as error:
         return _failed(f"{error.filename} is there already; name a new --folder, or --resume it", 2)
-    except (ConfigError, CheckpointError, InUseError) as error:
+    except (ConfigError, RulesRefused, CheckpointError, InUseError) as error:
         return _failed(str(error), 2)
     except OSError as error:
         return _failed(str(error), 1 if error.errno in DISK else 2)
@@ -119,11 +123,17 @@ def _begin(words: list[str], held: ExitStack) -> Begun | int:
         return _failed("interrupted before the first update", 130)
 
 
-def _new(chosen: Arguments, words: list[str], held: ExitStack) -> Begun | int:
-    """Returns a new run; 0 for a dry one."""
-    name = f"{Path(words[0]).stem}-seed{chosen.config.seed}"
+def _new(chosen: Arguments, name: str, words: list[str], held: ExitStack) -> Begun | int:
+    """Returns a new run; 0 for a dry one.
+
+    Args:
+        chosen: What was asked for.
+        name: What a folder that was not named is to be called, before the seed.
+        words: The command line.
+        held: See `_begin`.
+    """
     while True:
-        folder = chosen.folder or free_folder(Path("runs"), name)
+        folder = chosen.folder or free_folder(Path("runs"), f"{name}-seed{chosen.config.seed}")
         if chosen.dry_run:
             dry_run(chosen.config, folder)
             return 0

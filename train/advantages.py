@@ -1,4 +1,4 @@
-"""Generalised advantage estimation for two seats that take turns within a deal."""
+"""Generalised advantage estimation for seats that take turns within a deal."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ def advantages_by_seat(
 ) -> npt.NDArray[np.float32]:
     """Returns the advantage of each decision over its own seat's later decisions in the deal.
 
-    A seat's reward for a decision is all that it gains on the other from then until its own next
-    decision, or the end of the deal: also what the other pegs in between, the show included. With
-    the value after the deal being 0 and no discount, per seat (Schulman et al. 2016, eq. 11 to 16):
+    A seat's reward for a decision is all that it gains on the others from then until its own next
+    decision, or the end of the deal: also what others peg in between, the show included. With the
+    value after the deal being 0 and no discount, per seat (Schulman et al. 2016, eq. 11 to 16):
 
         delta_k = reward_k + value_{k+1} - value_k
         advantage_k = delta_k + lambda * advantage_{k+1}
@@ -28,8 +28,8 @@ def advantages_by_seat(
         seat 1   k     k+1   .     .     k+2      likewise
 
     Args:
-        gains: (T, N) what seat 0 gained on seat 1 by each step's action.
-        seats: (T, N) who acted, 0 or 1.
+        gains: (T, N, players) what each seat gained on the others by each step's action.
+        seats: (T, N) who acted.
         values: (T, N) the critic's value for the seat that acted.
         valid: (T, N) bool, whether there was a decision.
         gae_lambda: Lambda, 0 to 1.
@@ -37,17 +37,15 @@ def advantages_by_seat(
     Returns:
         (T, N) float32; 0 where there was no decision.
     """
-    steps, lanes = gains.shape
+    steps, lanes, players = gains.shape
     advantages = np.zeros((steps, lanes), np.float32)
-    reward = np.zeros((2, lanes), np.float32)
-    next_value = np.zeros((2, lanes), np.float32)
-    next_advantage = np.zeros((2, lanes), np.float32)
+    reward = np.zeros((players, lanes), np.float32)
+    next_value = np.zeros((players, lanes), np.float32)
+    next_advantage = np.zeros((players, lanes), np.float32)
     columns = np.arange(lanes)
     for step in reversed(range(steps)):
         acting = valid[step]
-        gain = np.where(acting, gains[step], 0).astype(np.float32)
-        reward[0] += gain
-        reward[1] -= gain
+        reward += np.where(acting, gains[step].T, 0)
         seat = seats[step]
         delta = reward[seat, columns] + next_value[seat, columns] - values[step]
         advantage = delta + gae_lambda * next_advantage[seat, columns]

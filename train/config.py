@@ -12,7 +12,8 @@ from typing import Any, Literal, get_args, get_type_hints
 
 from crib_env.bots import BOTS
 from crib_env.luck import NUM_SEEDS
-from crib_env.rules import Rules
+from crib_env.rules import Rules, rules_of
+from eval.rules_flag import RulesFlag, rules_from_text, rules_text
 
 MAX_THREADS = 1024  # torch would start them all
 
@@ -28,9 +29,10 @@ class TrainConfig:
     seed: int = 1
     """Luck of the cards, the players, the weights and the minibatches; 0 to 2**64 - 1."""
     total_decisions: int = 6_000_000
-    """Decisions of both seats to learn from; learning rate and entropy are annealed over these."""
-    target: int = 121
-    """The score that wins a game."""
+    """Decisions of all seats to learn from; learning rate and entropy are annealed over these."""
+    rules: RulesFlag = Rules()  # noqa: RUF009  # frozen
+    """What is played: `six_card`, `short`, `five_card`, `three_player` or `four_player`, after a
+    comma what differs, as in `five_card,target=31`; in a file also a table of fields."""
     hidden_size: int = 256
     """Units of each hidden layer."""
     hidden_layers: int = 2
@@ -72,13 +74,13 @@ class TrainConfig:
     evaluate_every: int = 2_000_000
     """Decisions between matches against the house players on the curve; 0: none there."""
     evaluate_games: int = 1_000
-    """Games of each such match; even."""
+    """Games of each such match; even, and with three players made up to a multiple of three."""
     final_games: int = 20_000
-    """Games of each match of the last table; even; 0 leaves the table out."""
+    """Games of each match of the last table, likewise; 0 leaves the table out."""
     opponents: tuple[str, ...] = ("random", "greedy", "expert")
     """House players to be measured against."""
     evaluation_mode: Literal["greedy", "sample"] = "greedy"
-    """How the network chooses in matches. In self-play both seats sample."""
+    """How the network chooses in matches. In self-play all seats sample."""
 
     def __post_init__(self) -> None:
         """Refuses impossible values.
@@ -115,25 +117,11 @@ class TrainConfig:
             if choices and isinstance(choices[0], str) and getattr(self, field.name) not in choices:
                 value = getattr(self, field.name)
                 raise ConfigError(f"{field.name} = {value!r}: allowed are {', '.join(choices)}")
-        try:
-            self.rules  # noqa: B018  # checks the target
-        except ValueError as error:
-            raise ConfigError(f"target: {error}") from None
-
-    @property
-    def rules(self) -> Rules:
-        """The rules of the games played."""
-        return Rules(target=self.target)
-
-    @property
-    def decisions_per_update(self) -> int:
-        """The most decisions that an update learns from; games that end in a deal make it fewer."""
-        per_deal = self.rules.players * self.rules.cards_dealt
-        return self.games * self.deals_per_update * per_deal
 
     def as_dict(self) -> dict[str, Any]:
         """Returns the fields by name, as JSON knows them."""
-        return json.loads(json.dumps(dataclasses.asdict(self)))  # type: ignore[no-any-return]  # a dict
+        values = dataclasses.asdict(self) | {"rules": rules_text(self.rules)}
+        return json.loads(json.dumps(values))  # type: ignore[no-any-return]  # a dict
 
     def as_toml(self) -> str:
         """Returns the whole configuration as a TOML file that makes it again."""
@@ -183,7 +171,15 @@ def config_from(values: dict[str, Any], source: str) -> TrainConfig:
 
 
 def _typed(name: str, value: Any, hint: Any, source: str) -> Any:
-    """Returns *value* as its field's type; whole numbers may stand for fractions, nothing else."""
+    """Returns *value* as its field's type.
+
+    Whole numbers may stand for fractions, a text or a table for rules, nothing else for another.
+    """
+    if hint is Rules:
+        try:
+            return rules_from_text(value) if isinstance(value, str) else rules_of(value)
+        except ValueError as error:
+            raise ConfigError(f"{source}: {name}: {error}") from None
     kind = str if hint not in (int, float, tuple[str, ...]) else hint
     if kind is float and isinstance(value, int) and not isinstance(value, bool):
         try:

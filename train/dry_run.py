@@ -148,8 +148,10 @@ def _measured_matches(learner: Learner) -> float:
     most = max(config.evaluate_games if config.evaluate_every else 0, config.final_games)
     if not most:
         return 0.0
+    # Whole sets, and no more than the network is asked for at once.
+    games = min(most, BATCH - BATCH % config.rules.sides)
     return sum(
-        match(learner, opponent, min(most, BATCH), SEED_EVALUATION, "network").seconds
+        match(learner, opponent, games, SEED_EVALUATION, "network").seconds
         for opponent in config.opponents
     )
 

@@ -13,7 +13,7 @@ from rich.table import Table
 from agents import Agent, make
 from agents.checkpoint import write_whole
 from agents.neural_agent import NetworkPolicy
-from crib_env import lane_seed
+from crib_env import Rules, lane_seed
 from eval.match import MatchResult, play_match
 from eval.play import OnProgress, progress_bar
 from eval.stats import Estimate
@@ -37,7 +37,7 @@ def match(
     Args:
         learner: Its network plays, in the configuration's mode.
         opponent: The house player.
-        games: How many games, an even number.
+        games: How many games, made up to whole sets (`eval.match`).
         stream: ``SEED_EVALUATION`` or ``SEED_REPORT``: whose cards.
         name: The network's name in the result.
         on_progress: See `play_match`.
@@ -45,10 +45,14 @@ def match(
     config = learner.config
     policy = NetworkPolicy(learner.network, config.rules, config.evaluation_mode)
     agent = Agent(name, policy, mode=config.evaluation_mode)
-    seed = lane_seed(config.seed, stream)
-    return play_match(
-        agent, make(opponent, config.rules), games, seed, config.rules, on_progress=on_progress
-    )
+    rules, seed = config.rules, lane_seed(config.seed, stream)
+    games = whole_sets(games, rules)
+    return play_match(agent, make(opponent, rules), games, seed, rules, on_progress=on_progress)
+
+
+def whole_sets(games: int, rules: Rules) -> int:
+    """Returns the least number of games from *games* on that makes whole sets."""
+    return games + -games % rules.sides
 
 
 def evaluate(learner: Learner) -> dict[str, float]:
@@ -92,14 +96,13 @@ def report(learner: Learner, folder: Path) -> None:
             write_whole(folder / OUTCOME, outcome(learner.decisions, {}))
         print(f"trained; the agent is {name}")
         return
-    table = _table_of(learner, folder)
+    games = whole_sets(config.final_games, config.rules)
+    table = _table_of(learner, folder, games)
     if table is None:
         results = []
         for opponent in config.opponents:
-            with progress_bar(f"against {opponent}", config.final_games) as on_progress:
-                results.append(
-                    match(learner, opponent, config.final_games, SEED_REPORT, name, on_progress)
-                )
+            with progress_bar(f"against {opponent}", games) as on_progress:
+                results.append(match(learner, opponent, games, SEED_REPORT, name, on_progress))
         matches = [result.to_json() for result in results]
         reached = {
             f"outcome/{result.b.name}/{metric}": match_metrics(result)[metric]
@@ -111,17 +114,26 @@ def report(learner: Learner, folder: Path) -> None:
         text = json.dumps(kept, indent=2, allow_nan=False) + "\n"
         write_whole(folder / RESULTS, text.encode())
         table = report_table(matches)
-    print(f"{name}, {config.evaluation_mode} mode, {config.final_games:,} games against each:")
+    three = config.rules.sides == 3
+    against = " (two of each, chance is 1/3)" if three else ""
+    print(f"{name}, {config.evaluation_mode} mode, {games:,} games against each{against}:")
     Console(soft_wrap=True).print(table)
-    print("[low, high]: 95 % interval over pairs of games with the same cards; docs/evaluation.md")
+    sets = "sets of three" if three else "pairs of"
+    print(f"[low, high]: 95 % interval over {sets} games with the same cards; docs/evaluation.md")
 
 
-def _table_of(learner: Learner, folder: Path) -> Table | None:
-    """Returns the table of a run's ``results.json``, None where that is not there or another's."""
+def _table_of(learner: Learner, folder: Path, games: int) -> Table | None:
+    """Returns the table of a run's ``results.json``, None where that is not there or another's.
+
+    Args:
+        learner: At the end of its run.
+        folder: The run's folder.
+        games: Of each match.
+    """
     config = learner.config
     try:
         kept = json.loads((folder / RESULTS).read_text())
-        matches = [one for one in kept["matches"] if one["games"] == config.final_games]
+        matches = [one for one in kept["matches"] if one["games"] == games]
         same = kept["decisions"] == learner.decisions
         if not same or [one["b"] for one in matches] != list(config.opponents):
             return None

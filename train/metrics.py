@@ -80,7 +80,7 @@ METRICS = {
 
 EVALUATION_METRICS = {
     "win_rate": Metric(
-        "share of games won against the house player",
+        "share of games won against the house player, with three players against two of them",
         "rises; 1,000 games have an interval of 0.03 to either side",
     ),
     "win_rate_as_dealer": Metric(

@@ -1,8 +1,8 @@
 """PPO self-play, top to bottom: play whole deals, estimate advantages, update, write down.
 
-Schulman et al., "Proximal policy optimization algorithms", arXiv 1707.06347. One network plays both
-seats. Its critic sees both hands, in training only (as in Yang et al., "PerfectDou", NeurIPS 2022).
-The return of a decision is what its seat gains on the other until the end of the deal, in points.
+Schulman et al., "Proximal policy optimization algorithms", arXiv 1707.06347. One network plays all
+seats. Its critic sees all hands, in training only (as in Yang et al., "PerfectDou", NeurIPS 2022).
+The return of a decision is what its seat gains on the others until the end of the deal, in points.
 """
 
 from __future__ import annotations
@@ -20,8 +20,8 @@ from torch import Tensor
 from agents.checkpoint import Checkpoint, CheckpointError, check_keys, check_tensors, fields_of
 from agents.network import MaskedCategorical, NetworkConfig, PolicyValueNet
 from crib_env import Games, Phase, Rules, lane_seed
-from crib_env.cards import NUM_CARDS
 from crib_env.game_record import RECORD
+from crib_env.records import check_records
 from train.config import TrainConfig
 from train.rollout import Rollout, autocast, play_deals
 from train.soundness import (
@@ -115,7 +115,7 @@ def train_step(learner: Learner) -> dict[str, float]:
             config.gae_lambda,
             learner.dtype,
         )
-    check_rollout(rollout, largest_return(config.target, config.points_scale))
+    check_rollout(rollout, largest_return(config.rules.target, config.points_scale))
     left = max(0.0, 1 - learner.decisions / config.total_decisions)
     learning_rate = anneal(config.learning_rate, config.final_learning_rate, left)
     entropy_weight = anneal(config.entropy, config.final_entropy, left)
@@ -279,21 +279,13 @@ def _check_records(records: npt.NDArray[Any], like: npt.NDArray[Any]) -> None:
     Raises:
         CheckpointError: Naming the field.
     """
-    for name in ("players", "sides", "cards_dealt", "num_discards", "crib_from_pack", "target"):
-        if not np.array_equal(records[name], like[name]):
-            raise CheckpointError(f"the checkpoint's games have another {name!r}")
-    players = like["players"][0]
-    whole = (
-        ("phase", records["phase"] == Phase.DISCARD),
-        ("dealer", (records["dealer"] >= 0) & (records["dealer"] < players)),
-        ("turn", records["turn"] == (records["dealer"] + 1) % players),
-        ("held", (records["held"][:, :players] == like["cards_dealt"][0]).all(axis=1)),
-        ("starter", (records["starter"] >= 0) & (records["starter"] < NUM_CARDS)),
-        ("num_plays", records["num_plays"] == 0),
-    )
-    for name, right in whole:
-        if not right.all():
-            raise CheckpointError(f"the checkpoint's games do not begin a deal: {name!r}")
+    try:
+        check_records(records, like)
+    except ValueError as error:
+        raise CheckpointError(f"the checkpoint's {error}") from None
+    fresh = (records["phase"] == Phase.DISCARD) & (records["discards"] == 0).all(axis=1)
+    if not fresh.all():
+        raise CheckpointError("the checkpoint's games do not begin a deal")
 
 
 def _tensors_like(learner: Learner) -> dict[str, Tensor]:

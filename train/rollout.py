@@ -1,4 +1,4 @@
-"""Self-play into arrays: whole deals of many games, both seats played by one network.
+"""Self-play into arrays: whole deals of many games, all seats played by one network.
 
 Axes: (T, N) steps and games, (B,) the decisions among them, in step order.
 """
@@ -75,9 +75,9 @@ def play_deals(
 
     Args:
         games: (N,) games at the beginning of a deal.
-        network: Plays both seats, sampling by the games' own luck.
+        network: Plays all seats, sampling by the games' own luck.
         deals: Deals to play in every game.
-        points_scale: Points that make a return of 1.
+        points_scale: Points of lead, on the mean of the other sides, that make a return of 1.
         gae_lambda: See `advantages_by_seat`.
         dtype: Arithmetic of the network, float32 or bfloat16.
     """
@@ -113,6 +113,7 @@ class _Deal:
     """One deal of every game: (T, N) arrays, and (B,) tensors of the decisions in step order."""
 
     gains: npt.NDArray[np.float32]
+    """(T, N, players) how each seat's lead has changed, in returns."""
     seats: npt.NDArray[np.int64]
     valid: npt.NDArray[np.bool_]
     features: Tensor
@@ -131,6 +132,9 @@ def _play_deal(
     """Plays one deal in every game. Changes *games*."""
     lanes = np.arange(len(games))
     before = games.records["deal_number"].copy()
+    lead = summed_leads(games)
+    # What is summed over the other sides counts as their mean.
+    scale = points_scale * (games.rules.sides - 1)
     gains, seats, valid = [], [], []
     rows: list[tuple[Tensor, ...]] = []
     while len(lanes):
@@ -154,11 +158,9 @@ def _play_deal(
                 distribution.entropy(),
             )
         )
-        lead = games.scores[:, 0] - games.scores[:, 1]
         games.apply(actions.numpy(), lanes)
-        gain = np.zeros(len(games), np.float32)
-        gain[lanes] = (games.scores[:, 0] - games.scores[:, 1] - lead)[lanes] / points_scale
-        gains.append(gain)
+        lead, lead_before = summed_leads(games), lead
+        gains.append(((lead - lead_before) / scale).astype(np.float32))
         acted = np.zeros(len(games), np.bool_)
         acted[lanes] = True
         valid.append(acted)
@@ -182,6 +184,18 @@ def _play_deal(
         entropies=entropies,
         games_ended=ended,
     )
+
+
+def summed_leads(games: Games) -> npt.NDArray[np.int64]:
+    """Returns by how much each seat's side leads each other side, summed, (N, players) in points.
+
+    The same as `crib_env.episode.lead_of`, so that training learns what environments pay for: all
+    seats' leads add up to 0, and partners have the same.
+    """
+    scores = games.scores.astype(np.int64)
+    sides = games.rules.sides
+    leads: npt.NDArray[np.int64] = sides * scores - scores.sum(axis=1, keepdims=True)
+    return leads[:, np.arange(games.rules.players) % sides]
 
 
 @torch.no_grad()

@@ -25,7 +25,7 @@ ROOT = Path(__file__).parents[2]
 @pytest.fixture(scope="module")
 def learner() -> Learner:
     """Returns a learner after an update."""
-    learner = new_learner(small_config(target=61))
+    learner = new_learner(small_config(rules=Rules(target=61)))
     train_step(learner)
     return learner
 

@@ -12,7 +12,8 @@ from torch import Tensor
 
 from agents.network import MaskedCategorical, NetworkConfig, PolicyValueNet, draw, luck_fraction
 from crib_env.cards import NUM_CARDS
-from crib_env.rules import Rules
+from crib_env.rules import PRESETS, Rules
+from eval.rules_flag import rules_text
 from tests.learners import luck_grid, midway
 
 ALMOST_ONE = 1 - 2.0**-53
@@ -246,16 +247,25 @@ def test_luck_becomes_a_fraction_from_0_to_just_below_1() -> None:
 # ---- actor and critic ----
 
 
-def network(**shape: int) -> PolicyValueNet:
+def network(rules: Rules | None = None, **shape: int) -> PolicyValueNet:
     """Returns a small network."""
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(1)
-        return PolicyValueNet(NetworkConfig(**shape), Rules())
+        return PolicyValueNet(NetworkConfig(**shape), rules or Rules())
 
 
-def test_everything_that_is_read_lies_between_0_and_1() -> None:
-    games = midway(2_000, seed=1)
-    net = network(hidden_size=4)
+VARIANTS = [
+    *(PRESETS[name] for name in ("six_card", "five_card", "three_player", "four_player")),
+    Rules(muggins="show"),
+    Rules(players=3, cards_dealt=5, muggins="full"),
+]
+every_variant = pytest.mark.parametrize("rules", VARIANTS, ids=rules_text)
+
+
+@every_variant
+def test_everything_that_is_read_lies_between_0_and_1(rules: Rules) -> None:
+    games = midway(2_000, seed=1, rules=rules)
+    net = network(rules, hidden_size=4)
     for read in (
         net.features(torch.from_numpy(games.observe())),
         net.privileged_features(torch.from_numpy(games.privileged())),
@@ -265,10 +275,20 @@ def test_everything_that_is_read_lies_between_0_and_1() -> None:
         assert read.dtype == torch.float32
 
 
-def test_different_observations_are_read_differently() -> None:
-    observations = np.unique(midway(2_000, seed=2).observe(), axis=0)
-    features = network(hidden_size=4).features(torch.from_numpy(observations))
+@every_variant
+def test_different_observations_are_read_differently(rules: Rules) -> None:
+    observations = np.unique(midway(1_000, seed=2, rules=rules).observe(), axis=0)
+    features = network(rules, hidden_size=4).features(torch.from_numpy(observations))
     assert len(features.unique(dim=0)) == len(observations)
+
+
+@every_variant
+def test_there_is_a_logit_for_each_action_and_each_is_its_own(rules: Rules) -> None:
+    games = midway(64, seed=6, rules=rules)
+    net = network(rules, hidden_size=8)
+    logits = net.logits(net.features(torch.from_numpy(games.observe())))
+    assert logits.shape == (64, rules.num_actions)
+    assert len(logits.unique(dim=1).T) == rules.num_actions
 
 
 def test_training_the_critic_leaves_the_actor_alone_and_the_other_way_round() -> None:
@@ -287,19 +307,23 @@ def test_training_the_critic_leaves_the_actor_alone_and_the_other_way_round() ->
     assert of_actor | of_critic == {name for name, _ in net.named_parameters()}
 
 
-def test_the_critic_sees_the_other_hand() -> None:
-    games = midway(64, seed=4)
-    net = network(hidden_size=8)
+@every_variant
+def test_the_critic_sees_every_other_hand(rules: Rules) -> None:
+    games = midway(64, seed=4, rules=rules)
+    net = network(rules, hidden_size=8)
     features = net.features(torch.from_numpy(games.observe()))
     privileged = net.privileged_features(torch.from_numpy(games.privileged())).requires_grad_()
     net.values(features, privileged).sum().backward()
     assert privileged.grad is not None
-    assert (privileged.grad[:, :NUM_CARDS] != 0).any()
+    for other in range(rules.players - 1):
+        hand = slice(other * NUM_CARDS, (other + 1) * NUM_CARDS)
+        assert (privileged.grad[:, hand] != 0).any()
 
 
-def test_an_untrained_actor_is_nearly_undecided() -> None:
-    games = midway(500, seed=5)
-    net = network()
+@every_variant
+def test_an_untrained_actor_is_nearly_undecided(rules: Rules) -> None:
+    games = midway(500, seed=5, rules=rules)
+    net = network(rules)
     features = net.features(torch.from_numpy(games.observe()))
     masks = torch.from_numpy(games.action_masks())
     entropy = MaskedCategorical(net.logits(features), masks).entropy()

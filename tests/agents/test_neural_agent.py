@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 import torch
@@ -13,8 +15,9 @@ from crib_env.batch import Games
 from crib_env.cards import NUM_CARDS
 from crib_env.game_record import Phase
 from crib_env.observation import privileged_size
-from crib_env.rules import Rules
+from crib_env.rules import PRESETS, Rules
 from eval.match import play_match
+from eval.rules_flag import rules_text
 from tests.learners import decided_network, luck_grid, midway
 
 MODES = ("greedy", "sample")
@@ -49,7 +52,7 @@ def pairs_by_probability(policy: NetworkPolicy, games: Games) -> list[dict[froze
     first = policy.probabilities(games.observe(), games.action_masks())
     found: list[dict[frozenset[int], float]] = [{} for _ in range(len(games))]
     hands = [np.flatnonzero(mask) for mask in games.action_masks()]
-    for place in range(6):
+    for place in range(games.rules.cards_dealt):
         after = games.copy()
         thrown = np.array([hand[place] for hand in hands])
         after.apply(thrown)
@@ -63,16 +66,16 @@ def pairs_by_probability(policy: NetworkPolicy, games: Games) -> list[dict[froze
     return found
 
 
-def before_a_throw(n: int, seed: int) -> Games:
+def before_a_throw(n: int, seed: int, rules: Rules | None = None) -> Games:
     """Returns games in which a seat is to throw the first of its two cards, dealers among them."""
-    games = Games(n, seed=seed)
-    policy = NetworkPolicy(decided_network(9), Rules())
+    games = Games(n, rules, seed=seed)
+    policy = NetworkPolicy(decided_network(9, rules=rules), games.rules)
     for _ in range(2):
         later = np.arange(0, n, 2)
         seen = games.observe(lanes=later), games.action_masks(lanes=later), games.luck(later)
         games.apply(policy(*seen), later)
     assert (games.records["phase"] == Phase.DISCARD).all()
-    assert set(games.records["held"][np.arange(n), games.turn]) == {6}
+    assert set(games.records["held"][np.arange(n), games.turn]) == {games.rules.cards_dealt}
     return games
 
 
@@ -93,6 +96,35 @@ def test_the_two_throws_are_the_pair_of_highest_joint_probability(network: Polic
         assert probabilities[lane][pair] >= best * (1 - 1e-5)
         assert first[lane] < second[lane], "the lower card of the pair is thrown first"
     assert sum(probabilities[0].values()) == pytest.approx(1, abs=1e-5)
+
+
+@pytest.mark.parametrize(
+    "rules", [PRESETS["five_card"], Rules(muggins="show"), Rules(muggins="full")], ids=rules_text
+)
+@pytest.mark.parametrize("scale", [1, 300], ids=["decided", "sure"])
+def test_in_every_variant_of_two_players_the_best_pair_is_thrown(rules: Rules, scale: int) -> None:
+    games = before_a_throw(200, 1, rules)
+    policy = NetworkPolicy(decided_network(2, scale, rules), rules)
+    probabilities = pairs_by_probability(policy, games)
+    first = chosen(policy, games)
+    games.apply(first)
+    second = chosen(policy, games)
+    for lane in range(200):
+        pair = frozenset((int(first[lane]), int(second[lane])))
+        assert probabilities[lane][pair] >= max(probabilities[lane].values()) * (1 - 1e-5)
+
+
+@pytest.mark.parametrize(
+    "rules",
+    [PRESETS["three_player"], PRESETS["four_player"], Rules(4, 5, muggins="show")],
+    ids=rules_text,
+)
+def test_where_one_card_is_thrown_every_choice_is_the_most_probable(rules: Rules) -> None:
+    games = midway(600, 2, rules=rules)
+    policy = NetworkPolicy(decided_network(2, rules=rules), rules)
+    probabilities = policy.probabilities(games.observe(), games.action_masks())
+    assert (games.records["phase"] == Phase.DISCARD).sum() > 50
+    np.testing.assert_array_equal(chosen(policy, games), probabilities.argmax(axis=1))
 
 
 def test_the_best_pair_is_not_always_the_best_first_card_with_its_best_second() -> None:
@@ -167,6 +199,23 @@ def test_no_card_of_500_games_is_illegal(network: PolicyValueNet, mode: str) -> 
     agent = Agent("network", NetworkPolicy(network, Rules(), mode), mode=mode)
     result = play_match(agent, make("random"), 500, seed=6)
     assert result.games == 500
+
+
+VARIANTS = [
+    *(replace(PRESETS[name], target=31) for name in ("five_card", "three_player", "four_player")),
+    Rules(target=31, muggins="show"),
+    Rules(players=3, cards_dealt=5, target=31, muggins="full"),
+]
+every_variant = pytest.mark.parametrize("rules", VARIANTS, ids=rules_text)
+
+
+@every_variant
+@pytest.mark.parametrize("mode", MODES)
+def test_no_action_is_illegal_in_any_variant(rules: Rules, mode: str) -> None:
+    network = decided_network(2, rules=rules)
+    agent = Agent("network", NetworkPolicy(network, rules, mode), mode=mode)
+    result = play_match(agent, make("random", rules), 30, 6, rules)
+    assert result.games == 30
 
 
 def test_probabilities_are_those_of_the_masked_distribution() -> None:
@@ -276,6 +325,23 @@ def test_what_a_seat_cannot_know_changes_none_of_its_choices(
         other = games.copy()
         other.redeal_hidden(games.turn, seed)
         assert (other.records != games.records).mean() > 0.99
+        again = policy(other.observe(), other.action_masks(), luck)
+        np.testing.assert_array_equal(again, honest)
+
+
+@every_variant
+@pytest.mark.parametrize("mode", MODES)
+def test_what_a_seat_cannot_know_changes_none_of_its_choices_in_any_variant(
+    rules: Rules, mode: str
+) -> None:
+    games = midway(400, 14, rules=rules)
+    policy = NetworkPolicy(decided_network(2, rules=rules), rules, mode)
+    luck = games.luck()
+    honest = policy(games.observe(), games.action_masks(), luck)
+    for seed in range(2):
+        other = games.copy()
+        other.redeal_hidden(games.turn, seed)
+        assert (other.records != games.records).mean() > 0.9
         again = policy(other.observe(), other.action_masks(), luck)
         np.testing.assert_array_equal(again, honest)
 

@@ -2,10 +2,11 @@
 
 import io
 import json
+import re
 import subprocess
 import sys
 from collections.abc import Iterator
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
@@ -20,8 +21,11 @@ from agents.checkpoint import Checkpoint, save_checkpoint
 from agents.network import NetworkConfig, PolicyValueNet
 from agents.neural_agent import NetworkPolicy
 from crib_env import BOTS, BotPolicy, IllegalActionError, Rules
+from crib_env.observation import layout
+from crib_env.rules import PRESETS
 from eval import play, provenance
 from eval.match import MatchResult, main, match_text, play_match
+from eval.stats import game_rate
 
 KEYS = [
     "a",
@@ -40,6 +44,7 @@ KEYS = [
     "command",
     "commit",
 ]
+SIX_CARD = Rules()
 RATES = ["a_win_rate", *(key for key in KEYS if key.endswith("skunk_rate"))]
 
 
@@ -52,17 +57,17 @@ def one_torch_thread() -> Iterator[None]:
     torch.set_num_threads(before)
 
 
-def network(seed: int, mode: str) -> Agent:
+def network(seed: int, mode: str, rules: Rules = SIX_CARD) -> Agent:
     """A small network with random weights."""
     with torch.random.fork_rng():
         torch.manual_seed(seed)
-        weights = PolicyValueNet(NetworkConfig(32, 1), Rules()).eval()
-    return Agent(f"network {seed}", NetworkPolicy(weights, Rules(), mode), mode=mode)
+        weights = PolicyValueNet(NetworkConfig(32, 1), rules).eval()
+    return Agent(f"network {seed}", NetworkPolicy(weights, rules, mode), mode=mode)
 
 
-def outside(name: str) -> Agent:
+def outside(name: str, rules: Rules = SIX_CARD) -> Agent:
     """A house player that is asked for each move, as a network is."""
-    return Agent(name, BotPolicy(name))
+    return Agent(name, BotPolicy(name, rules))
 
 
 def main_of(arguments: str) -> int:
@@ -73,11 +78,13 @@ def main_of(arguments: str) -> int:
 AGENTS = [*BOTS, "outside expert", "outside random", "greedy network", "sampling network"]
 
 
-def agent_of(name: str) -> Agent:
+def agent_of(name: str, rules: Rules = SIX_CARD) -> Agent:
     if name in BOTS:
-        return make(name)
+        return make(name, rules)
     kind, _, what = name.partition(" ")
-    return outside(what) if kind == "outside" else network(1, kind.replace("sampling", "sample"))
+    if kind == "outside":
+        return outside(what, rules)
+    return network(1, kind.replace("sampling", "sample"), rules)
 
 
 @pytest.mark.parametrize("name", AGENTS)
@@ -198,6 +205,168 @@ def test_target_and_skunks_follow_the_rules() -> None:
     assert result.a.skunk_rate.value == skunked.mean()
 
 
+# ---- variants ----
+
+VARIANTS = {name: rules for name, rules in PRESETS.items() if name not in ("six_card", "short")}
+every_variant = pytest.mark.parametrize("rules", VARIANTS.values(), ids=VARIANTS)
+
+
+@every_variant
+@pytest.mark.parametrize("name", ["expert", "random", "outside random", "sampling network"])
+def test_in_every_variant_an_agent_against_itself_splits_every_set_exactly(
+    name: str, rules: Rules
+) -> None:
+    rules = replace(rules, target=31)  # short, as networks are slow
+    size = rules.sides
+    games = size * (4 if "network" in name else 60)
+    result = play_match(agent_of(name, rules), agent_of(name, rules), games, seed=3, rules=rules)
+    won = result.results["winner"].reshape(-1, size) == 0
+    assert (won.sum(axis=1) == 1).all()
+    assert result.a.win_rate.value == pytest.approx(result.chance)
+    assert result.b.win_rate.value == pytest.approx(1 - result.chance)
+    assert result.mean_margin.value == pytest.approx(0)
+    # Each seat of the table does in the later games of a set what it did in the first.
+    for game in range(1, size):
+        first, later = result.results[0::size], result.results[game::size]
+        for field in ("points", "worth"):
+            assert np.array_equal(np.roll(later[field], game, axis=1), first[field])
+    for role, sources in result.a.points.items():
+        for source, points in sources.items():
+            assert points.value == pytest.approx(result.b.points[role][source].value)
+
+
+@every_variant
+def test_a_plays_each_side_in_turn_and_seat_0_deals_first(rules: Rules) -> None:
+    asked: list[npt.NDArray[np.int64]] = []
+    seat = layout(rules)["dealer"]
+
+    def watched(
+        observations: npt.NDArray[np.uint8],
+        action_masks: npt.NDArray[np.int8],
+        luck: npt.NDArray[np.uint64],
+    ) -> npt.NDArray[np.int64]:
+        # Where the first dealer, seat 0, sits as this seat counts; rows come in the games' order.
+        asked.append(observations[:, seat.slice].argmax(axis=1))
+        first: npt.NDArray[np.int64] = np.argmax(action_masks, axis=1)
+        return first
+
+    size = rules.sides
+    result = play_match(Agent("a", watched), make("random", rules), 4 * size, rules=rules)
+    first_dealers = result.results["first_dealer"]
+    assert first_dealers.tolist() == [0, *range(rules.players - 1, rules.players - size, -1)] * 4
+    # At its first decision A holds, in turn, the seat (0 to players - 1) that is its own.
+    if rules.players < 4:
+        own = (rules.players - asked[0]) % rules.players
+        assert own.tolist() == list(range(size)) * 4
+
+
+@every_variant
+@pytest.mark.parametrize(("a", "b"), [("expert", "random"), ("greedy network", "outside expert")])
+def test_results_of_variants_do_not_depend_on_how_many_play_at_a_time(
+    a: str, b: str, rules: Rules
+) -> None:
+    rules = replace(rules, target=31)
+    one, other = (
+        play_match(agent_of(a, rules), agent_of(b, rules), 12, 5, rules, lanes)
+        for lanes in (8192, 5)
+    )
+    assert np.array_equal(one.results, other.results)
+    assert one == other
+
+
+@every_variant
+def test_rates_of_variants_are_what_the_games_say(rules: Rules) -> None:
+    size, games = rules.sides, 1200
+    result = play_match(make("greedy", rules), make("random", rules), games, 11, rules)
+    rows = result.results
+    scores = rows["scores"].astype(int)
+    assert scores.shape == (games, size)
+    assert (scores.max(axis=1) == rules.target).all()
+    assert (rows["winner"] == scores.argmax(axis=1)).all()
+    won = rows["winner"] == 0
+    assert result.a.win_rate.value == pytest.approx(won.mean())
+    assert result.a.wins == won.sum()
+    assert result.b.wins == (~won).sum()
+    assert result.b.win_rate.value == pytest.approx(1 - won.mean())
+    skunk, double = rules.target - 30, rules.target - 60
+    beaten = scores[:, 1:].min(axis=1)
+    assert result.a.skunk_rate.value == pytest.approx((won & (beaten < skunk)).mean())
+    assert result.a.double_skunk_rate.value == pytest.approx((won & (beaten < double)).mean())
+    assert result.b.skunk_rate.value == pytest.approx((~won & (scores[:, 0] < skunk)).mean())
+    assert result.a.as_first_dealer.win_rate.value == pytest.approx(won[0::size].mean())
+    later = np.arange(games) % size > 0
+    assert result.a.as_first_pone.win_rate.value == pytest.approx(won[later].mean())
+    assert result.b.as_first_pone.win_rate.value == pytest.approx((~won)[0::size].mean())
+    margins = scores[:, 0] - scores[:, 1:].mean(axis=1)
+    assert result.mean_margin.value == pytest.approx(margins.mean())
+    # All that is pegged is the score, a head start of the first pone's apart.
+    head_start = 1.5 if rules.is_five_card else 0
+    for side, final in ((result.a, scores[:, :1]), (result.b, scores[:, 1:])):
+        pegged = sum(point.value for source in side.points.values() for point in source.values())
+        assert pegged + head_start == pytest.approx(final.mean())
+
+
+def test_of_three_the_interval_is_over_sets_and_narrower_than_over_games() -> None:
+    result = play_match(make("greedy", "three_player"), make("greedy", "three_player"), 3000, 11,
+                        "three_player")  # fmt: skip
+    # All sets split: nothing but what n sets have not shown is left.
+    assert result.a.win_rate.error < 0.5 * game_rate(1000, 3000).error
+    assert "over 1,000 sets of three games" in match_text(result)
+
+
+def test_of_three_what_is_said_is_measured_by_a_third() -> None:
+    three = "three_player"
+    random, greedy = make("random", three), make("greedy", three)
+    text = match_text(play_match(greedy, random, 300, rules=three))
+    assert re.search(r"A is first in [89]\d\.\d % \[.*\] of the games, chance 33\.3 %", text)
+    assert "A (greedy) wins more than a third of its games" in text
+    # One against two that are better wins less than a third, but random wins more than nothing.
+    text = match_text(play_match(random, greedy, 300, rules=three))
+    assert "B (greedy) wins more than two thirds of its games" in text
+    text = match_text(play_match(random, random, 300, rules=three))
+    assert "do not tell who is stronger: the interval holds 1/3" in text
+
+
+def test_of_four_the_partners_of_a_side_win_together() -> None:
+    four = "four_player"
+    result = play_match(make("expert", four), make("random", four), 400, rules=four)
+    assert result.a.win_rate.value > 0.9
+    assert "over 200 pairs" in match_text(result)
+    assert match_text(result).endswith("A (expert) wins more than half of its games against B "
+                                       "(random).")  # fmt: skip
+
+
+@pytest.mark.parametrize("games", [0, -3, 2, 7, 100])
+def test_games_of_three_come_in_sets_of_three(games: int) -> None:
+    with pytest.raises(ValueError, match=f"games={games}: allowed is a multiple of 3"):
+        play_match(make("random", "three_player"), make("random", "three_player"), games,
+                   rules="three_player")  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("flags", "games", "rules"),
+    [
+        ("--rules three_player", 9_999, PRESETS["three_player"]),
+        ("--rules four_player --games 20", 20, PRESETS["four_player"]),
+        ("--rules five_card,target=31 --games 20", 20, Rules(2, 5, 31)),
+        ("--rules three_player --target 61 --games 30", 30, Rules(3, 5, 61)),
+        ("--target 61", 10_000, PRESETS["short"]),
+    ],
+)
+def test_the_command_line_plays_any_variant(
+    flags: str, games: int, rules: Rules, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "match.json"
+    assert main_of(f"greedy random {flags} --json {path}") == 0
+    result = json_of(path)
+    assert set(KEYS) <= set(result)
+    assert result["games"] == games
+    assert Rules(**result["rules"]) == rules
+    low, high = result["ci95"]
+    assert low < result["a_win_rate"] < high
+    assert f"{games:,} games, seed 0" in capsys.readouterr().out
+
+
 @pytest.mark.parametrize("games", [0, -2, 7])
 def test_games_come_in_pairs(games: int) -> None:
     with pytest.raises(ValueError, match=f"games={games}: allowed is an even number"):
@@ -292,6 +461,10 @@ def test_the_mode_of_each_side_is_an_option_and_is_stated(tmp_path: Path) -> Non
         ("expert checkpoint:nowhere", "nowhere"),
         ("expert greedy --seed -1", "seed -1"),
         ("expert greedy --target 500", "target=500"),
+        ("expert greedy --rules three_playr", "'three_playr': allowed are six_card, short"),
+        ("expert greedy --rules short,", "allowed after a comma are players="),
+        ("expert greedy --rules three_player --games 100", "a multiple of 3"),
+        ("expert greedy --rules five_card --target 3", "target=3"),
     ],
 )
 def test_what_is_refused_is_one_line_and_writes_nothing(

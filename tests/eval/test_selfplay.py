@@ -9,6 +9,8 @@ import pytest
 
 from agents.agent import make
 from crib_env import Games
+from crib_env.bots import BOTS
+from crib_env.rules import PRESETS, Rules
 from eval.match import play_match
 from eval.play import play_games
 from eval.selfplay import SelfPlay, main, play_itself
@@ -66,6 +68,29 @@ def test_figures_are_what_the_games_say() -> None:
     assert result.his_heels.value == pytest.approx(pegged[0, 0] / deals)
 
 
+@pytest.mark.parametrize("name", ["five_card", "three_player", "four_player"])
+def test_figures_of_variants_are_what_the_games_say(name: str) -> None:
+    rules = PRESETS[name]
+    games = Games(60, rules, seed=6, first_dealer=0)
+    games.play_bots([1] * rules.players)
+    result = play_itself(make("greedy", rules), 60, seed=6, rules=name, lanes=8)
+    records, scores = games.records, games.scores.astype(int)
+    deals = int((records["deal_number"] + 1).sum())
+    pones = rules.players - 1
+    assert result.rules == rules
+    assert result.first_dealer_win_rate.value == pytest.approx((games.winner == 0).mean())
+    margin = scores[:, 0] - scores[:, 1:].mean(axis=1)
+    assert result.first_dealer_margin.value == pytest.approx(margin.mean())
+    assert result.skunk_rate.value == (scores.min(axis=1) < rules.target - 30).mean()
+    worth = records["worth_totals"].sum(axis=(0, 1))
+    assert result.dealer_hand.value == pytest.approx(worth[0] / deals)
+    assert result.pone_hand.value == pytest.approx(worth[1] / deals / pones)
+    assert result.crib.value == pytest.approx(worth[2] / deals)
+    pegged = games.points.sum(axis=(0, 1))
+    assert result.dealer_pegging.value == pytest.approx(pegged[1, 0] / deals)
+    assert result.pone_pegging.value == pytest.approx(pegged[1, 1] / deals / pones)
+
+
 def test_one_game_is_enough_to_measure() -> None:
     for estimate in play_itself(make("random"), 1).estimates().values():
         assert estimate.low <= estimate.value <= estimate.high
@@ -83,9 +108,44 @@ def test_seats_are_told_by_agent() -> None:
     assert results["winner"][1] == 1 - games.winner[0]
 
 
-def test_seats_must_seat_everybody() -> None:
-    with pytest.raises(ValueError, match="each of 2 agents once"):
-        play_games([make("expert"), make("random")], [0, 0], np.zeros(1, np.uint64))
+@pytest.mark.parametrize("name", ["three_player", "four_player"])
+def test_seats_of_variants_are_told_by_agent_and_scores_by_its_side(name: str) -> None:
+    rules = PRESETS[name]
+    bots = [2, 0, 1, 0][: rules.players]
+    agents = [make(BOTS[bot], rules) for bot in bots]
+    order = np.roll(np.arange(rules.players), 1)
+    results = play_games(agents, order, np.array([5, 6], np.uint64), rules)
+    games = Games(2, rules, seed=[5, 6], first_dealer=0)
+    games.play_bots([bots[place] for place in order])
+    # Whom `order` puts at seat s is agent s - 1: so agent 0 sits at seat 1.
+    assert results["first_dealer"].tolist() == [rules.players - 1] * 2
+    assert np.array_equal(results["scores"], np.roll(games.scores, -1, axis=1))
+    assert np.array_equal(results["winner"], (games.winner - 1) % rules.sides)
+    assert np.array_equal(results["points"], np.roll(games.points, -1, axis=1))
+
+
+@pytest.mark.parametrize(
+    ("count", "seats", "said"),
+    [
+        (2, [0, 0], "each of 2 agents once"),
+        (2, [1, 0], "each of 2 agents once a game, at 3 seats"),
+        (3, [0, 1, 1], "each of 3 agents once"),
+        (4, [0, 1, 2, 3], "at 3 seats"),
+        (4, [0, 2, 1, 3], "partners"),
+        (4, [0, 3, 1, 2], "partners"),
+    ],
+)
+def test_seats_must_seat_everybody_and_partners_opposite(
+    count: int, seats: list[int], said: str
+) -> None:
+    rules = {"each of 2 agents once": Rules(), "partners": PRESETS["four_player"]}
+    with pytest.raises(ValueError, match=said):
+        play_games(
+            [make("expert")] * count,
+            seats,
+            np.zeros(1, np.uint64),
+            rules.get(said, PRESETS["three_player"]),
+        )
 
 
 def test_command_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -100,7 +160,10 @@ def test_command_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Non
     assert "pone hand" in capsys.readouterr().out
 
 
-@pytest.mark.parametrize("flags", ["--games 0", "--games -5", "--seed -1", "--target 0"])
+@pytest.mark.parametrize(
+    "flags",
+    ["--games 0", "--games -5", "--seed -1", "--target 0", "--rules foursome", "--rules target=0"],
+)
 def test_what_is_refused_is_one_line_and_writes_nothing(
     flags: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

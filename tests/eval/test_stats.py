@@ -6,6 +6,7 @@ from collections import Counter
 import numpy as np
 import numpy.typing as npt
 import pytest
+import scipy.optimize
 import scipy.stats
 from hypothesis import given
 from hypothesis import strategies as st
@@ -18,6 +19,7 @@ from eval.stats import (
     mean_estimate,
     pair_rate,
     ratio_estimate,
+    set_rate,
     t_quantile,
 )
 
@@ -105,6 +107,89 @@ def test_one_pair_says_little(counts: tuple[int, int, int]) -> None:
 def test_pair_rate_refuses_what_is_no_count(counts: tuple[int, int, int]) -> None:
     with pytest.raises(ValueError, match="at least one pair"):
         pair_rate(*counts)
+
+
+@given(COUNTS, COUNTS, COUNTS)
+def test_the_rate_over_sets_of_two_is_that_over_pairs(none: int, one: int, both: int) -> None:
+    if none + one + both == 0:
+        return
+    assert same(set_rate([none, one, both]), pair_rate(none, one, both))
+
+
+def same(one: Estimate, other: Estimate) -> bool:
+    """Whether two estimates agree but for rounding."""
+    return one.ci95 == pytest.approx(other.ci95, abs=1e-9) and one.value == pytest.approx(
+        other.value
+    )
+
+
+@given(st.lists(COUNTS, min_size=2, max_size=5).filter(any))
+def test_set_rate_stays_inside_and_is_symmetric(counts: list[int]) -> None:
+    estimate, mirrored = set_rate(counts), set_rate(counts[::-1])
+    assert 0 <= estimate.low <= estimate.value <= estimate.high <= 1
+    assert estimate.low < estimate.high
+    assert mirrored.low == pytest.approx(1 - estimate.high, abs=1e-9)
+    assert mirrored.high == pytest.approx(1 - estimate.low, abs=1e-9)
+
+
+@pytest.mark.parametrize("size", [1, 2, 3, 4])
+@pytest.mark.parametrize(("wins", "sets"), [(0, 1), (1, 1), (0, 50), (7, 10), (50, 50)])
+def test_sets_whose_games_go_alike_are_worth_one_game_each(size: int, wins: int, sets: int) -> None:
+    counts = [sets - wins, *[0] * (size - 1), wins]
+    assert same(set_rate(counts), game_rate(wins, sets))
+
+
+@pytest.mark.parametrize("counts", [[5, 40, 30, 25], [0, 40, 2, 0], [0, 0, 3, 97], [1, 0, 0, 0]])
+def test_set_rate_ends_where_the_score_test_stops_rejecting(counts: list[int]) -> None:
+    # The likeliest distribution of a given mean: by its definition, with an optimiser of another's.
+    n, shares = sum(counts), np.arange(4) / 3
+
+    def rejected_by(rate: float) -> float:
+        found = scipy.optimize.minimize(
+            lambda p: -float(np.dot(counts, np.log(p))),
+            np.full(4, 0.25),
+            method="SLSQP",
+            bounds=[(1e-12, 1)] * 4,
+            constraints=[
+                {"type": "eq", "fun": lambda p: p.sum() - 1},
+                {"type": "eq", "fun": lambda p: np.dot(p, shares) - rate},
+            ],
+            options={"ftol": 1e-14, "maxiter": 500},
+        )
+        variance = float(np.dot(found.x, (shares - rate) ** 2))
+        return abs(float(np.dot(counts, shares)) / n - rate) / math.sqrt(variance / n)
+
+    for end in set_rate(counts).ci95:
+        if 0 < end < 1:
+            assert rejected_by(end) == pytest.approx(Z, rel=1e-3)
+
+
+@pytest.mark.parametrize("counts", [[0, 0, 0, 0], [-1, 2, 0, 0], [1, -1, 5, 1]])
+def test_set_rate_refuses_what_is_no_count(counts: list[int]) -> None:
+    with pytest.raises(ValueError, match="at least one set"):
+        set_rate(counts)
+
+
+# How often none, one, two and all three games of a set are won: as one seat of three wins among
+# equals, where just one game of most sets is won, and nearer to either end.
+SETS = [
+    (0.10, 0.80, 0.10, 0.00),
+    (0.30, 0.42, 0.24, 0.04),
+    (0.97, 0.02, 0.01, 0.00),
+    (0.02, 0.05, 0.13, 0.80),
+    (0.60, 0.00, 0.00, 0.40),
+]
+
+
+@pytest.mark.parametrize("chances", SETS)
+def test_coverage_over_sets_of_three(chances: tuple[float, ...]) -> None:
+    drawn = np.random.default_rng(4).multinomial(700, chances, 1000)
+    rate = np.dot(chances, np.arange(4)) / 3
+    held = 0
+    for counts, times in Counter(map(tuple, drawn.tolist())).items():
+        estimate = set_rate(counts)
+        held += times * (estimate.low <= rate <= estimate.high)
+    assert 0.93 <= held / 1000 <= 0.975
 
 
 def simulated(

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from crib_env.luck import NUM_SEEDS
+from crib_env.rules import PRESETS, Rules
 from train.__main__ import main
 from train.config import ConfigError, TrainConfig, config_from, load_config
 
@@ -22,7 +23,23 @@ NAN, INFINITE = float("nan"), float("inf")
 IMPOSSIBLE: dict[str, list[Any]] = {
     "seed": [-1, NUM_SEEDS],
     "total_decisions": [0, -5],
-    "target": [0, -1, 122],
+    "rules": [
+        "three_playr",
+        "",
+        "six_card,",
+        "target",
+        "target=0",
+        "target=many",
+        "players=5",
+        "player=3",
+        "triple_skunk=maybe",
+        "five_card,target=3",
+        {"players": 5},
+        {"player": 3},
+        {"players": 3},  # are dealt five cards
+        {"target": "61"},
+        {"triple_skunk": 1},
+    ],
     "hidden_size": [0],
     "hidden_layers": [0],
     "games": [0, -64],
@@ -48,10 +65,20 @@ IMPOSSIBLE: dict[str, list[Any]] = {
     "opponents": [["exprt"], ["random", ""], ["random", "random"]],
     "evaluation_mode": ["argmax", ""],
 }
+# What a file may say, and the rules that it means.
+SAME_RULES: dict[Any, Rules] = {
+    "six_card": Rules(),
+    "target=1": Rules(target=1),
+    "short": Rules(target=61),
+    "three_player": Rules(players=3, cards_dealt=5),
+    "four_player,target=31": Rules(players=4, cards_dealt=5, target=31),
+    "players=4,cards_dealt=5": Rules(players=4, cards_dealt=5),
+    "five_card,triple_skunk=true": Rules(cards_dealt=5, target=61, triple_skunk=True),
+}
 POSSIBLE: dict[str, list[Any]] = {
     "seed": [0, NUM_SEEDS - 1],
     "total_decisions": [1],
-    "target": [1, 61, 121],
+    "rules": list(SAME_RULES),
     "games": [1],
     "learning_rate": [1, 1e-9],  # a whole number may stand for a fraction
     "final_learning_rate": [0, 0.5],
@@ -70,6 +97,8 @@ POSSIBLE: dict[str, list[Any]] = {
 
 def wrong_types(default: object) -> list[Any]:
     """Returns values of other types than a field's."""
+    if isinstance(default, Rules):
+        return [1, True, ["short"], 0.5]
     if isinstance(default, str):
         return [1, True, ["auto"], 0.5]
     if isinstance(default, tuple):
@@ -111,6 +140,7 @@ def test_the_ends_of_what_is_possible_are_taken(name: str) -> None:
     for value in POSSIBLE[name]:
         config = config_from({name: value}, "some.toml")
         expected = tuple(value) if isinstance(value, list) else value
+        expected = SAME_RULES[value] if name == "rules" else expected
         assert getattr(config, name) == expected
         assert type(getattr(config, name)) is type(FIELDS[name])
 
@@ -161,7 +191,22 @@ def test_a_file_that_is_no_toml_not_there_or_not_text_is_refused(tmp_path: Path)
             load_config(missing)
 
 
-def test_a_table_in_a_file_is_refused(tmp_path: Path) -> None:
+def test_rules_are_a_text_or_a_table_and_are_kept_as_the_shortest_text(tmp_path: Path) -> None:
+    path = tmp_path / "some.toml"
+    for written, rules, text in (
+        ('rules = "three_player"', PRESETS["three_player"], "three_player"),
+        ("rules = { players = 4, cards_dealt = 5 }", PRESETS["four_player"], "four_player"),
+        ("[rules]\ncards_dealt = 5\ntarget = 31", Rules(2, 5, 31), "five_card,target=31"),
+        ('rules = "triple_skunk=TRUE"', Rules(triple_skunk=True), "six_card,triple_skunk=true"),
+    ):
+        path.write_text(written + "\n")
+        config = load_config(path)
+        assert config.rules == rules
+        assert config.as_dict()["rules"] == text
+        assert f'rules = "{text}"\n' in config.as_toml()
+
+
+def test_any_other_table_in_a_file_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "some.toml"
     path.write_text("[train]\nseed = 1\n")
     with pytest.raises(ConfigError, match="unknown key 'train'"):
@@ -192,6 +237,7 @@ def test_the_resolved_configuration_reloads_to_the_same(tmp_path: Path) -> None:
         points_scale=1e22,
         opponents=("expert", "random"),
         precision="float32",
+        rules=Rules(players=3, cards_dealt=5, target=42, triple_skunk=True),
     )
     path = tmp_path / "config.toml"
     for each in (config, TrainConfig(), TrainConfig(opponents=())):
@@ -228,7 +274,9 @@ def command(*flags: str, folder: Path) -> int:
         (["--learning-rate", "nan"], "learning_rate = nan"),
         (["--opponents", "random", "exprt"], "'exprt'"),
         (["--evaluate-games", "7"], "evaluate_games = 7"),
-        (["--target", "300"], "target"),
+        (["--rules", "target=300"], "target"),
+        (["--rules", "three_playr"], "three_playr"),
+        (["--target", "61"], "--target"),
         (["--seed", str(NUM_SEEDS)], "seed"),
         (["--threads", "1000000"], "threads"),
         (["surplus"], "surplus"),
@@ -268,6 +316,15 @@ def test_a_wrong_file_is_refused_in_one_line_with_status_2_before_a_folder_is_ma
     assert len(lines) == 1
     assert str(path) in lines[0]
     assert not (tmp_path / "run").exists()
+
+
+def test_rules_that_are_none_are_refused_in_one_line_with_those_there_are(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert command("--rules", "three_playr", folder=tmp_path / "run") == 2
+    (line,) = capsys.readouterr().err.splitlines()
+    assert line.startswith("train: rules 'three_playr': allowed are ")
+    assert all(name in line for name in PRESETS)
 
 
 def test_no_arguments_show_how_to_use_it_with_status_2_and_help_with_0(

@@ -13,6 +13,7 @@ import pytest
 import train.dry_run
 from agents.checkpoint import checkpoints_in
 from crib_env.game_record import RECORD
+from crib_env.rules import Rules
 from tests.learners import small_config
 from tests.runs import config_file, contents, rows_of, start
 from train.__main__ import main
@@ -46,7 +47,7 @@ def test_it_prints_the_configuration_in_force_as_toml_and_writes_nothing(
     # The whole is TOML, so that it can be kept as a configuration.
     shown = config_from(tomllib.loads(said.out), "dry run")
     assert (shown.learning_rate, shown.opponents, shown.games) == (5e-4, ("random",), 8)
-    assert (shown.target, shown.seed) == (31, 3)
+    assert (shown.rules.target, shown.seed) == (31, 3)
     for words in (
         r"nothing was written; the run's folder would be runs/tiny-seed3",
         r"weights: [\d,]+ of the actor, [\d,]+ of the critic",
@@ -60,10 +61,12 @@ def test_it_prints_the_configuration_in_force_as_toml_and_writes_nothing(
 
 
 def test_its_sizes_are_those_of_the_run(tmp_path: Path) -> None:
-    config = small_config(games=40, deals_per_update=2, epochs=3, minibatch=100, target=31)
+    config = small_config(
+        games=40, deals_per_update=2, epochs=3, minibatch=100, rules=Rules(target=31)
+    )
     plan = plan_of(dataclasses.replace(config, opponents=()))
     folder = tmp_path / "run"
-    changes = dataclasses.asdict(config) | {"opponents": [], "keep_checkpoints": 99}
+    changes = config.as_dict() | {"opponents": [], "keep_checkpoints": 99}
     assert start(config_file(tmp_path, **changes), folder) == 0
     rows = rows_of(folder)
     assert plan.updates == pytest.approx(len(rows), rel=0.1)

@@ -226,7 +226,7 @@ def test_anneal_is_its_start_its_middle_and_its_end() -> None:
 
 @pytest.mark.parametrize("precision", PRECISIONS)
 def test_a_learner_restored_goes_on_as_if_it_had_never_stopped(precision: str) -> None:
-    config = small_config(precision=precision, target=31)
+    config = small_config(precision=precision, rules=Rules(target=31))
     learner = new_learner(config)
     steps(learner, 3)
     restored = restore(save(learner), config)

@@ -12,23 +12,41 @@ import torch
 from torch import Tensor
 
 from agents.network import MaskedCategorical, NetworkConfig, PolicyValueNet, luck_fraction
+from crib_env import episode
 from crib_env.batch import Games
 from crib_env.game_record import Phase
-from crib_env.rules import Rules
-from tests.learners import decided_network
-from train.rollout import Rollout, play_deals
+from crib_env.kernel import as_records
+from crib_env.rules import PRESETS, Rules
+from eval.rules_flag import rules_text
+from tests.learners import decided_network, midway
+from train.rollout import Rollout, play_deals, summed_leads
 
 SCALE = 10.0
 
 
-def network() -> PolicyValueNet:
+# Whole games end now and then in a deal, short ones all the time.
+VARIANTS = [
+    Rules(),
+    Rules(target=15),
+    PRESETS["five_card"],
+    PRESETS["three_player"],
+    Rules(players=3, cards_dealt=5, target=15),
+    PRESETS["four_player"],
+    Rules(players=4, cards_dealt=5, target=15),
+    Rules(muggins="show"),
+    Rules(players=3, cards_dealt=5, target=41, muggins="full"),
+]
+every_variant = pytest.mark.parametrize("rules", VARIANTS, ids=rules_text)
+
+
+def network(rules: Rules | None = None) -> PolicyValueNet:
     """Returns a network whose actor has some preferences."""
-    return decided_network(3)
+    return decided_network(3, rules=rules)
 
 
-def without_critic(monkeypatch: pytest.MonkeyPatch) -> PolicyValueNet:
+def without_critic(monkeypatch: pytest.MonkeyPatch, rules: Rules | None = None) -> PolicyValueNet:
     """Returns a network that expects nothing."""
-    net = network()
+    net = network(rules)
     monkeypatch.setattr(net, "values", lambda features, privileged: torch.zeros(len(features)))
     return net
 
@@ -55,10 +73,18 @@ class Replay:
     masks: npt.NDArray[np.int8]
     seats: npt.NDArray[np.int64]
     luck: npt.NDArray[np.uint64]
-    net_points: npt.NDArray[np.int64]
-    """What the seat gains on the other from its decision to the end of the deal."""
+    net_points: npt.NDArray[np.float64]
+    """What the seat's side gains on the mean of the others from its decision to the deal's end."""
     ended: int
     """How many games ended."""
+
+
+def lead_of(scores: npt.NDArray[np.int16], seats: npt.NDArray[np.int64]) -> npt.NDArray[np.float64]:
+    """Returns each lane's lead of a seat's side on the mean of the other sides, in points."""
+    lanes, sides = np.arange(len(scores)), scores.shape[1]
+    others = [scores[lanes, (seats + step) % sides] for step in range(1, sides)]
+    lead: npt.NDArray[np.float64] = scores[lanes, seats % sides] - np.mean(others, axis=0)
+    return lead
 
 
 def replay(before: Games, rollout: Rollout, deals: int = 1) -> Replay:
@@ -81,14 +107,12 @@ def replay(before: Games, rollout: Rollout, deals: int = 1) -> Replay:
             rows["luck"].append(games.luck(lanes))
             seats = games.turn[lanes].astype(np.int64)
             rows["seats"].append(seats)
-            own, other = games.scores[lanes, seats], games.scores[lanes, 1 - seats]
-            steps.append((lanes, seats, own.astype(np.int64) - other))
+            steps.append((lanes, seats, lead_of(games.scores[lanes], seats)))
             games.apply(actions[used : used + len(lanes)], lanes)
             used += len(lanes)
             lanes = lanes[~games.over[lanes] & (games.records["deal_number"][lanes] == deal[lanes])]
-        scores = games.scores.astype(np.int64)
         for lanes, seats, lead in steps:
-            rows["net"].append(scores[lanes, seats] - scores[lanes, 1 - seats] - lead)
+            rows["net"].append(lead_of(games.scores[lanes], seats) - lead)
         ended += int(games.over.sum())
         games.next_game()
     assert used == len(actions), "decisions are left over"
@@ -107,37 +131,37 @@ def replay(before: Games, rollout: Rollout, deals: int = 1) -> Replay:
 
 def stand_at_the_beginning_of_a_deal(games: Games) -> bool:
     """Returns whether no card has been thrown or laid in any game, and none is over."""
-    records = games.records
+    records, rules = games.records, games.rules
     return bool(
         (records["phase"] == Phase.DISCARD).all()
-        and (records["held"][:, :2] == 6).all()
+        and (records["held"][:, : rules.players] == rules.cards_dealt).all()
         and (records["num_plays"] == 0).all()
         and (records["discards"] == 0).all()
     )
 
 
 @pytest.mark.parametrize("deals", [1, 3])
-@pytest.mark.parametrize("target", [121, 15])
-def test_games_stand_at_the_beginning_of_a_deal_before_and_after(deals: int, target: int) -> None:
-    games = Games(60, Rules(target=target), seed=1)
+@every_variant
+def test_games_stand_at_the_beginning_of_a_deal_before_and_after(deals: int, rules: Rules) -> None:
+    games = Games(60, rules, seed=1)
     numbers = games.records["game_number"] * 1000 + games.records["deal_number"]
-    rollout = played(games, network(), deals)
+    rollout = played(games, network(rules), deals)
     assert stand_at_the_beginning_of_a_deal(games)
     assert rollout.deals == deals * 60
     after = games.records["game_number"] * 1000 + games.records["deal_number"]
     assert (after > numbers).all()
-    if target == 121:
+    if rules.target == 121 and rules.muggins == "none":
         assert (games.records["deal_number"] == deals).all()
 
 
 @pytest.mark.parametrize("deals", [1, 4])
-@pytest.mark.parametrize("target", [121, 15])
+@every_variant
 def test_every_decision_is_there_once_and_the_games_are_those_of_the_engine(
-    deals: int, target: int
+    deals: int, rules: Rules
 ) -> None:
-    games = Games(50, Rules(target=target), seed=2)
+    games = Games(50, rules, seed=2)
     before = games.copy()
-    rollout = played(games, network(), deals)
+    rollout = played(games, network(rules), deals)
     again = replay(before, rollout, deals)
     assert again.games.records.tobytes() == games.records.tobytes()
     assert again.ended == rollout.games_ended
@@ -151,15 +175,16 @@ def test_every_decision_is_there_once_and_the_games_are_those_of_the_engine(
         rollout.returns,
     ):
         assert len(tensor) == len(rollout)
-    if target == 121:
-        # Two throws and four cards a seat.
-        assert len(rollout) == deals * 50 * 12
+    if rules.target == 121 and rules.muggins == "none":
+        # Every card dealt is thrown or laid: the five-card game alone leaves some.
+        assert len(rollout) == deals * 50 * rules.players * rules.cards_dealt
 
 
-def test_what_was_seen_and_allowed_is_what_the_engine_shows_the_seat_to_act() -> None:
-    games = Games(50, seed=3)
+@every_variant
+def test_what_was_seen_and_allowed_is_what_the_engine_shows_the_seat_to_act(rules: Rules) -> None:
+    games = Games(50, rules, seed=3)
     before = games.copy()
-    net = network()
+    net = network(rules)
     rollout = played(games, net)
     again = replay(before, rollout)
     np.testing.assert_array_equal(rollout.action_masks.numpy(), again.masks)
@@ -186,14 +211,14 @@ def test_actions_are_drawn_by_the_games_own_luck_and_kept_with_their_log_probabi
     assert rollout.entropy == pytest.approx(float(distribution.entropy().mean()), abs=1e-5)
 
 
-@pytest.mark.parametrize("target", [121, 30])
+@every_variant
 @pytest.mark.parametrize("deals", [1, 3])
 def test_returns_with_lambda_1_and_no_value_are_the_net_points_to_the_end_of_the_deal(
-    target: int, deals: int, monkeypatch: pytest.MonkeyPatch
+    rules: Rules, deals: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    games = Games(80, Rules(target=target), seed=5)
+    games = Games(80, rules, seed=5)
     before = games.copy()
-    rollout = played(games, without_critic(monkeypatch), deals)
+    rollout = played(games, without_critic(monkeypatch, rules), deals)
     again = replay(before, rollout, deals)
     expected = torch.from_numpy(again.net_points / SCALE).float()
     torch.testing.assert_close(rollout.returns, expected, atol=1e-5, rtol=0)
@@ -202,17 +227,29 @@ def test_returns_with_lambda_1_and_no_value_are_the_net_points_to_the_end_of_the
     assert (again.net_points < 0).any()
 
 
+@pytest.mark.parametrize("name", ["six_card", "three_player", "four_player"])
 def test_the_first_decision_of_a_deal_has_the_whole_deals_gain(
-    monkeypatch: pytest.MonkeyPatch,
+    name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    games = Games(80, seed=6)
-    scores = games.scores.astype(np.int64).copy()
-    pone = games.turn.astype(np.int64).copy()
-    rollout = played(games, without_critic(monkeypatch))
-    gained = games.scores - scores
-    lanes = np.arange(80)
-    expected = (gained[lanes, pone] - gained[lanes, 1 - pone]) / SCALE
+    games = Games(80, name, seed=6)
+    scores = games.scores
+    pone = games.turn.astype(np.int64)
+    rollout = played(games, without_critic(monkeypatch, games.rules))
+    expected = lead_of(games.scores - scores, pone) / SCALE
     np.testing.assert_allclose(rollout.returns[:80].numpy(), expected, atol=1e-5)
+
+
+@every_variant
+def test_leads_are_those_that_environments_pay_for_and_all_add_up_to_0(rules: Rules) -> None:
+    # As compiled for an environment's reward "points": two texts, one number.
+    games = midway(200, seed=12, rules=rules)
+    leads = summed_leads(games)
+    assert leads.shape == (200, rules.players)
+    assert (leads != 0).any()
+    assert (leads.sum(axis=1) == 0).all()
+    seats = range(rules.players)
+    for lane, game in enumerate(as_records(games.records)):
+        assert leads[lane].tolist() == [episode.lead_of(game, seat) for seat in seats]
 
 
 def test_a_game_that_ends_goes_on_with_the_first_deal_of_its_next() -> None:

@@ -7,6 +7,7 @@ import re
 import shlex
 import shutil
 import signal
+from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
 
@@ -20,6 +21,7 @@ from agents.checkpoint import (
     checkpoints_in,
     load_checkpoint,
 )
+from crib_env.rules import PRESETS
 from eval.match import MatchResult
 from tests.learners import assert_same_tensors
 from tests.runs import (
@@ -323,7 +325,7 @@ def test_the_effective_configuration_is_there_flags_included_and_loads_to_the_sa
     assert start(config_file(tmp_path), folder, *flags, "--stop-after", "1") == 0
     config = load_config(folder / "config.toml")
     assert (config.seed, config.learning_rate, config.opponents) == (9, 5e-4, ("random",))
-    assert (config.target, config.total_decisions, config.final_games) == (31, 4_000, 0)
+    assert (config.rules.target, config.total_decisions, config.final_games) == (31, 4_000, 0)
     assert load_checkpoint(folder).config == config.as_dict()
     # By its own configuration it is the same run again.
     again = tmp_path / "again"
@@ -411,6 +413,44 @@ def test_a_run_without_a_folder_named_goes_to_runs_by_its_configuration_and_seed
         assert main([str(config), "--seed", "8"]) == 0
     assert {path.name for path in (tmp_path / "runs").iterdir()} == {"tiny-seed8", "tiny-seed8-2"}
     assert_same_run(tmp_path / "runs" / "tiny-seed8", tmp_path / "runs" / "tiny-seed8-2")
+
+
+VARIANTS = ["five_card", "three_player", "four_player"]
+
+
+@pytest.mark.parametrize("name", VARIANTS)
+def test_every_variant_trains_and_a_run_stopped_halfway_is_the_run_never_stopped(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    words = [str(config_file(tmp_path)), "--rules", f"{name},target=31"]
+    whole = Path("runs") / f"tiny-{name},target=31-seed3"
+    assert main(words) == 0
+    assert load_config(whole / "config.toml").rules == replace(PRESETS[name], target=31)
+    assert main([*words, "--folder", "stopped", "--stop-after", "2000"]) == 0
+    assert main(["--resume", "stopped"]) == 0
+    assert_same_run(Path("stopped"), whole)
+    assert_curves_are_the_rows(whole)
+    matches = results_of(whole)["matches"]
+    assert [match["b"] for match in matches] == ["random", "expert"]
+    assert all(match["rules"]["players"] == PRESETS[name].players for match in matches)
+
+
+def test_matches_of_three_players_are_made_up_to_whole_sets(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    config = config_file(
+        tmp_path, rules="three_player", total_decisions=300, evaluate_games=2, final_games=4
+    )
+    folder = tmp_path / "run"
+    for words in ([str(config), "--folder", str(folder)], ["--resume", str(folder)]):
+        assert main(words) == 0
+        said = capfd.readouterr().out
+        assert "6 games against each (two of each, chance is 1/3)" in said
+        assert "interval over sets of three games" in said
+    assert [match["games"] for match in results_of(folder)["matches"]] == [6, 6]
+    (rate,) = {row["evaluation/random/win_rate"] for row in rows_of(folder)[-1:]}
+    assert rate * 3 == pytest.approx(round(rate * 3))
 
 
 def test_a_run_that_diverges_stops_with_one_line_and_leaves_whole_checkpoints(
