@@ -208,9 +208,9 @@ def test_muggins_in_every_variant_equals_the_plain_rule_book_after_every_action(
 
 @pytest.mark.torture
 @pytest.mark.parametrize(("muggins", "penalty"), MODES[1:])
-@pytest.mark.parametrize("part", range(10))
+@pytest.mark.parametrize("part", range(2))
 @pytest.mark.parametrize("name", PRESETS)
-def test_five_thousand_games_with_muggins_equal_the_plain_rule_book(
+def test_a_thousand_games_with_muggins_equal_the_plain_rule_book(
     name: str, part: int, muggins: str, penalty: bool
 ) -> None:
     rules = replace(PRESETS[name], muggins=muggins, muggins_penalty=penalty)
