@@ -14,7 +14,12 @@ from crib_env.render.text import table_text
 from crib_env.rules import Rules
 
 RENDER_MODES = ("ansi", "human", "rgb_array")
-NAMES = ("agent", "opponent")
+# What the seats are called from the agent's own, by how many there are.
+NAMES = {
+    2: ("agent", "opponent"),
+    3: ("agent", "left", "right"),
+    4: ("agent", "left", "partner", "right"),
+}
 
 
 class TableView:
@@ -30,7 +35,7 @@ class TableView:
         """Has seen nothing yet."""
         self.mode = mode
         self.open_hands = open_hands
-        self.narrator = Narrator(rules, NAMES)
+        self.narrator = Narrator(rules, NAMES[rules.players])
 
     @classmethod
     def of(cls, mode: Any, open_hands: Any, rules: Rules) -> TableView | None:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 from crib_env.cards import NO_CARD, card_text
-from crib_env.narrator import Narrator
+from crib_env.narrator import CLAIMING, Count, Narrator, What
 from crib_env.render.view import View, view_of
 
 BACK = "##"
@@ -45,17 +45,19 @@ def table_text(
     sides = [" and ".join(view.names[side :: view.sides]) for side in range(view.sides)]
     width = max(len(name) for name in (*sides, *view.names, "laid before"))
     first = len(view.plays) - view.pile_size
-    rows: list[tuple[str, str]] = []
-    for seat in range(len(view.names) - 1, 0, -1):
-        rows.append((view.names[seat], cards_row(view.hands[seat], word)))
+    rows = [seat_row(view, seat, word) for seat in range(len(view.names) - 1, 0, -1)]
     rows += [
         ("crib", cards_row(view.crib, word)),
         ("starter", cards_row([view.starter], word)),
         ("laid before", cards_row([card for card, _ in view.plays[:first]], word)),
         ("pile", cards_row([card for card, _ in view.plays[first:]], word)),
         ("count", str(view.count)),
-        (view.names[0], cards_row(view.hands[0], word)),
+        seat_row(view, 0, word),
     ]
+    if view.phase in CLAIMING:
+        rows += [("counted", counted_row(view, count, word)) for count in view.shown]
+    if view.claim:
+        rows.append(("claim", view.claim))
     status = f"{view.who} {view.what}" + (f": {view.result}" if view.result else "")
     lines = [
         f"deal {view.deal_number}, {view.names[view.dealer]} deals, to {view.target}",
@@ -71,6 +73,27 @@ def table_text(
         f"{BOLD}{status}{RESET}" if colour else status,
     ]
     return "\n".join(lines) + "\n"
+
+
+def seat_row(view: View, seat: int, word: Callable[[int], str]) -> tuple[str, str]:
+    """Returns a seat's name and what it holds; with three seats or more, also what it has laid.
+
+    With two, the order of the pile tells enough.
+    """
+    held = cards_row(view.hands[seat], word)
+    laid = [card for card, by in view.plays if by == seat]
+    if laid and len(view.names) > 2:
+        held += f"  laid {cards_row(laid, word)}"
+    return view.names[seat], held
+
+
+def counted_row(view: View, count: Count, word: Callable[[int], str]) -> str:
+    """Returns what lies open in a show, and what was pegged for it."""
+    whose = "crib" if count.what == What.CRIB else view.names[count.seat]
+    row = f"{whose} {cards_row(count.cards, word)} with {word(count.starter)}"
+    if count.points is not None:
+        row += f": {count.points}"
+    return row + "".join(f", {view.names[seat]} {points}" for seat, points in count.called)
 
 
 def board_line(view: View, side: int) -> str:

@@ -16,7 +16,15 @@ from crib_env.explain import number_word
 from crib_env.game_record import RECORD, Phase
 from crib_env.kernel import as_records
 from crib_env.loops import observe_all, recall_all
-from crib_env.narrator import Narrator, Story, What
+from crib_env.narrator import (
+    CLAIMING,
+    Count,
+    Narrator,
+    Story,
+    What,
+    claim_words,
+    counted_words,
+)
 from crib_env.observation import observation_size
 from crib_env.records import new_records
 from crib_env.rules import Rules
@@ -63,13 +71,17 @@ class View:
     """The name of who is to act, or has won or forfeited the game; ``"the deal"`` where a single
     deal is over and nobody has won."""
     what: str
-    """What goes on with the name: ``"to lay a card"``, ``"wins"``, ``"forfeits"``."""
+    """What goes on with the name: ``"to lay a card"``, ``"to call muggins"``, ``"wins"``."""
     result: str
     """The scores at the end, and a skunk; "" before."""
     stories: tuple[Story, ...]
     """What has happened since the narrator was last cleared, its seats relative."""
-    shown: tuple[Story, ...]
-    """The hands and the crib of the last show among them, until the next starter is turned."""
+    shown: tuple[Count, ...]
+    """The hands and the crib that lie open in a show that goes on, or was told since then, until
+    the next starter is turned; their seats relative."""
+    claim: str
+    """What is claimed, while others may call what it missed: ``"agent claims 6 for its hand"``; ""
+    at all other times."""
 
     @property
     def sides(self) -> int:
@@ -113,14 +125,23 @@ def view_of(record: Any, player: int, narrator: Narrator, open_hands: bool = Fal
         story._replace(seat=(story.seat - player) % rules.players)
         for story in narrator.stories(None if open_hands else player)
     )
-    shown: list[Story] = []
-    for story in stories:
-        if story.what in (What.HAND, What.CRIB):
-            shown.append(story)
-        elif story.what in (What.STARTER, What.LAY):
-            shown = []
-    if phase == Phase.OVER and shown and shown[-1].what == What.CRIB:
-        crib = shown[-1].cards  # a crib that is not counted is never shown
+    shown = tuple(
+        count._replace(
+            seat=(count.seat - player) % rules.players,
+            called=tuple(
+                ((seat - player) % rules.players, points) for seat, points in count.called
+            ),
+        )
+        for count in narrator.counts
+    )
+    if phase == Phase.OVER or phase in CLAIMING:
+        # What was counted lies open, also cards never laid; what was not is never shown.
+        for count in shown:
+            if count.what == What.CRIB:
+                crib = count.cards
+            else:
+                laid_by = {card for card, seat in plays if seat == count.seat}
+                hands[count.seat] = tuple(card for card in count.cards if card not in laid_by)
     forfeits = [event.seat for event in narrator.events if event.what == What.FORFEIT]
     turn = None if phase == Phase.OVER or forfeits else int(seen["turn"])
     result = ""
@@ -136,8 +157,16 @@ def view_of(record: Any, player: int, narrator: Narrator, open_hands: bool = Fal
         num_left = held[turn] - rules.num_kept
         if phase == Phase.PLAY:
             what = "to lay a card"
+        elif phase == Phase.CLAIM:
+            what = f"to claim for {counted_words(seen)}"
+        elif phase == Phase.CALL:
+            what = "to call muggins"
         else:
             what = "to throw a card" if num_left == 1 else f"to throw {number_word(num_left)} cards"
+    claim = ""
+    if phase == Phase.CALL:
+        owner = narrator.names[seats[int(seen["owner"])]]
+        claim = f"{owner} {claim_words(int(seen['claimed']), seen)}"
     levels = rules.skunk_level(np.arange(rules.target))
     return View(
         names=tuple(narrator.names[seat] for seat in seats),
@@ -159,7 +188,8 @@ def view_of(record: Any, player: int, narrator: Narrator, open_hands: bool = Fal
         what=what,
         result=result,
         stories=stories,
-        shown=tuple(shown),
+        shown=shown,
+        claim=claim,
     )
 
 

@@ -13,19 +13,13 @@ from crib_env.cards import parse_card
 from crib_env.game_record import Phase
 from crib_env.narrator import Story, What
 from crib_env.render.board import hole, start_hole_behind
-from crib_env.render.picture import (
-    CHIP,
-    PANEL,
-    PANEL_BOX,
-    SIDES,
-    STORY_SIZE,
-    table_picture,
-    wrapped,
-)
+from crib_env.render.canvas import PANEL, SIDES
+from crib_env.render.panel import CHIP, PANEL_BOX, STORY_SIZE, wrapped
+from crib_env.render.picture import table_picture
 from crib_env.render.sprites import chip, text_length
 from crib_env.rules import Rules
-from tests.crib_env.render.test_view import told_states
-from tests.crib_env.test_honesty import PHASES_AND_SEATS, permuted
+from tests.crib_env.render.test_view import PHASES_AND_SEATS, told_states
+from tests.crib_env.test_honesty import permuted
 from tests.crib_env.test_narrator import SAMPLE, told
 from tests.tabletop import PONE, Table, after_cut, dealt
 

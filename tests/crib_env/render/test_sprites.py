@@ -87,7 +87,7 @@ def test_without_pillow_one_line_says_what_to_install(monkeypatch: pytest.Monkey
         if name.split(".")[0] == "PIL":
             monkeypatch.setitem(sys.modules, name, None)
     monkeypatch.setitem(sys.modules, "PIL", None)
-    for name in ("sprites", "board", "picture"):
+    for name in ("sprites", "canvas", "board", "panel", "facing", "around", "picture"):
         monkeypatch.delitem(sys.modules, f"crib_env.render.{name}", raising=False)
     with pytest.raises(DependencyNotInstalled) as raised:
         gymnasium.make("crib_env/Cribbage-v0", render_mode="rgb_array")

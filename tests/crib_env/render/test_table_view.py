@@ -1,7 +1,9 @@
 """Render modes, as users of the environments meet them; D055 is a fault reported of others."""
 
 import copy
+import logging
 import pickle
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -9,10 +11,13 @@ import gymnasium
 import numpy as np
 import pytest
 from gymnasium.error import ResetNeeded
+from gymnasium.utils.env_checker import check_env
 from gymnasium.wrappers import RecordVideo
 
 from crib_env import BotPolicy, CribbageEnv, Games, IllegalActionError, Phase
 from crib_env.env import Observation
+from crib_env.render.table_view import NAMES
+from crib_env.rules import MUGGINS_MODES, PRESETS
 
 GAME, DEAL = "crib_env/Cribbage-v0", "crib_env/CribbageDeal-v0"
 MODES = ("ansi", "human", "rgb_array")
@@ -61,6 +66,41 @@ def test_d055_each_mode_returns_what_it_says_from_reset_to_the_end(mode: str, en
         assert_shows(env, mode)
         _, _, over, _, info = env.step(int(info["action_mask"].argmax()))
     assert_shows(env, mode)
+
+
+@pytest.mark.parametrize("muggins", MUGGINS_MODES)
+@pytest.mark.parametrize("name", PRESETS)
+@pytest.mark.parametrize("mode", MODES)
+def test_each_mode_shows_every_variant(mode: str, name: str, muggins: str) -> None:
+    rules = replace(PRESETS[name], muggins=muggins)
+    env = gymnasium.make(GAME, render_mode=mode, rules=rules, opponent="greedy")
+    _, info = env.reset(seed=1)
+    over, steps = False, 0
+    # A game in text; of pictures a deal and more.
+    while not over and (mode == "ansi" or steps < 30):
+        assert_shows(env, mode)
+        _, _, over, _, info = env.step(int(info["action_mask"].argmax()))
+        steps += 1
+    shown = assert_shows(env, mode)
+    if mode == "ansi":
+        assert over
+        assert " win" in shown.splitlines()[-1]
+        assert all(seat in shown for seat in NAMES[rules.players])
+
+
+@pytest.mark.parametrize("env_id", [GAME, DEAL])
+@pytest.mark.parametrize("muggins", ["none", "full"])
+@pytest.mark.parametrize("name", PRESETS)
+@pytest.mark.parametrize("mode", MODES)
+def test_the_checker_of_gymnasium_finds_nothing_in_any_variant(
+    mode: str, name: str, muggins: str, env_id: str
+) -> None:
+    rules = replace(PRESETS[name], muggins=muggins)
+    logging.disable(logging.WARNING)  # the checker's own actions are mostly illegal
+    try:
+        check_env(gymnasium.make(env_id, render_mode=mode, rules=rules).unwrapped)
+    finally:
+        logging.disable(logging.NOTSET)
 
 
 @pytest.mark.parametrize("mode", MODES)

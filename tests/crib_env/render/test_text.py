@@ -10,8 +10,7 @@ from crib_env.cards import parse_card
 from crib_env.game_record import Phase
 from crib_env.render.text import table_text
 from crib_env.rules import Rules
-from tests.crib_env.render.test_view import told_states
-from tests.crib_env.test_honesty import PHASES_AND_SEATS
+from tests.crib_env.render.test_view import PHASES_AND_SEATS, told_states
 from tests.crib_env.test_narrator import SAMPLE, told
 from tests.tabletop import DEALER, PONE, after_cut, dealt
 
