@@ -85,7 +85,9 @@ def by_side(table: Table, *sources: Source) -> list[int]:
     """Returns what each side has pegged for these things."""
     sides, players = table.rules.sides, table.rules.players
     return [
-        sum(table.points(seat, source) for source in sources for seat in range(side, players, sides))
+        sum(
+            table.points(seat, source) for source in sources for seat in range(side, players, sides)
+        )
         for side in range(sides)
     ]
 
