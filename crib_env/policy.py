@@ -16,7 +16,7 @@ from crib_env.loops import bot_actions, recall_all
 from crib_env.luck import WORD
 from crib_env.observation import observation_size
 from crib_env.records import new_records
-from crib_env.rules import Rules
+from crib_env.rules import RulesLike, rules_of
 
 
 class Policy(Protocol):
@@ -67,17 +67,18 @@ class BotPolicy:
 
     Args:
         name: ``"random"``, ``"greedy"``, ``"expert"`` or ``"careless"``.
-        rules: The rules of the games that it is shown.
+        rules: The rules of the games that it is shown: a `Rules`, a name of `PRESETS`, or a mapping
+            of fields.
 
     Raises:
         ValueError: If there is no house player of that name.
     """
 
-    def __init__(self, name: str, rules: Rules | None = None) -> None:
+    def __init__(self, name: str, rules: RulesLike = None) -> None:
         """Looks the player up."""
         self.bot = bot_number(name)
         self.name = name
-        self.rules = rules or Rules()
+        self.rules = rules_of(rules)
         self._size = observation_size(self.rules)
 
     def __call__(
