@@ -15,6 +15,7 @@ import numpy as np
 import numpy.typing as npt
 from gymnasium.error import ResetNeeded
 
+from crib_env.checks import named
 from crib_env.lanes import Lanes
 from crib_env.lanes_owner import LanesOwner
 from crib_env.loops import ILLEGAL, NOBODY, first_illegal, step_one
@@ -258,7 +259,7 @@ class CribbageEnv(LanesOwner, gymnasium.Env[Observation, np.int64]):
         """
         if self._over[0]:
             raise ResetNeeded("the episode is over: call env.reset() before the next env.step()")
-        card = action if type(action) is int else _whole(action)
+        card = action if type(action) is int else _whole(action, self._num_actions)
         if not 0 <= card < self._num_actions:
             return self._refuse(card)
         if self._view is not None:
@@ -468,7 +469,7 @@ class CribbageDealEnv(CribbageEnv):
         self._set_up(options, render_mode, render_open_hands)
 
 
-def _whole(action: Any) -> int:
+def _whole(action: Any, num_actions: int) -> int:
     """Returns an action as an int.
 
     Raises:
@@ -479,4 +480,6 @@ def _whole(action: Any) -> int:
             raise TypeError
         return operator.index(action)
     except TypeError:
-        raise TypeError(f"action {action!r}: an action is a card, an int from 0 to 51") from None
+        raise TypeError(
+            f"action {named(action)}: allowed is an int from 0 to {num_actions - 1}"
+        ) from None

@@ -38,6 +38,7 @@ _NO_KERNELS = (
     "__init__.py",
     "__main__.py",
     "batch.py",
+    "checks.py",
     "env.py",
     "explain.py",
     "lanes.py",

@@ -6,10 +6,10 @@ import contextlib
 import math
 from collections.abc import Iterable, Mapping
 from itertools import accumulate
-from numbers import Real
 from typing import Any, NamedTuple, TypeAlias
 
 from crib_env.bots import BOTS
+from crib_env.checks import is_number, named
 from crib_env.loops import OUTSIDE
 from crib_env.policy import Policy, bot_number
 
@@ -36,12 +36,10 @@ def pool_of(opponent: Any) -> tuple[Member, ...]:
         return (_member(opponent, math.inf),)
     pairs = list(opponent.items() if isinstance(opponent, Mapping) else _pairs(opponent))
     if not pairs:
-        raise ValueError(f"opponent={_one_line(opponent)}: a pool needs a member")
+        raise ValueError(f"opponent={named(opponent)}: a pool needs a member")
     ends = list(accumulate(_weight(weight, opponent) for _, weight in pairs))
     if not math.isfinite(ends[-1]):
-        raise ValueError(
-            f"opponent={_one_line(opponent)}: a pool may weigh no more than a float holds"
-        )
+        raise ValueError(f"opponent={named(opponent)}: a pool may weigh no more than a float holds")
     # The last end is made infinite, so that no rounding leaves a draw without a member.
     shares = [end / ends[-1] for end in ends[:-1]] + [math.inf]
     return tuple(_member(one, share) for (one, _), share in zip(pairs, shares, strict=True))
@@ -68,12 +66,12 @@ def _weight(weight: Any, opponent: Any) -> float:
         ValueError: If it is no finite number above 0.
     """
     number = math.nan
-    if isinstance(weight, Real) and not isinstance(weight, bool):
+    if is_number(weight):
         with contextlib.suppress(OverflowError):
             number = float(weight)
     if not 0 < number < math.inf:
         raise ValueError(
-            f"opponent={_one_line(opponent)}: weight {weight!r}: allowed is a number above 0"
+            f"opponent={named(opponent)}: weight {named(weight)}: allowed is a number above 0"
         )
     return number
 
@@ -90,15 +88,10 @@ def _pairs(opponent: Any) -> list[tuple[Any, Any]]:
         raise ValueError(_refusal(opponent)) from None
 
 
-def _one_line(opponent: Any) -> str:
-    """Returns an opponent as a message names it: a network writes itself in many lines."""
-    return " ".join(repr(opponent).split())
-
-
 def _refusal(opponent: Any) -> str:
     """Returns the line that refuses an opponent."""
     allowed = ", ".join(map(repr, BOTS))
     return (
-        f"opponent={_one_line(opponent)}: allowed are {allowed}, a Policy, and a pool of those: "
+        f"opponent={named(opponent)}: allowed are {allowed}, a Policy, and a pool of those: "
         "a mapping to weights, or pairs of (opponent, weight)"
     )

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from numbers import Real
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 from gymnasium import spaces
 
+from crib_env.checks import are_whole_numbers, is_number, named
 from crib_env.episode import ENDED, EPISODE, Reward, Shaping, Start
 from crib_env.observation import observation_high
 from crib_env.opponents import Member, Opponent, Pool, pool_of
@@ -78,7 +78,9 @@ class Options:
             value = getattr(self, name)
             # A list or an array is no value of these, and may not even compare with one.
             if not (value is None or isinstance(value, str)) or value not in allowed:
-                raise ValueError(f"{name}={value!r}: allowed are {', '.join(map(repr, allowed))}")
+                raise ValueError(
+                    f"{name}={named(value)}: allowed are {', '.join(map(repr, allowed))}"
+                )
         object.__setattr__(self, "rules", rules_of(self.rules))
         object.__setattr__(self, "_members", pool_of(self.opponent))
         self._check_shaping()
@@ -113,18 +115,17 @@ class Options:
                 f"shaping={self.shaping!r} with reward={self.reward!r}: allowed is reward='win'"
             )
         gamma: Any = self.shaping_gamma
-        number = isinstance(gamma, Real) and not isinstance(gamma, bool)
-        if not (number and 0 <= gamma <= 1):
-            raise ValueError(f"shaping_gamma={gamma!r}: allowed is 0 to 1")
+        if not (is_number(gamma) and 0 <= gamma <= 1):
+            raise ValueError(f"shaping_gamma={named(gamma)}: allowed is 0 to 1")
 
     def _check_match_points(self) -> None:
-        """Raises ValueError unless the scheme is known, or four whole numbers that do not fall."""
-        scheme = self.match_points
+        """Raises ValueError unless the scheme is one, and the reward is paid by it."""
+        scheme: Any = self.match_points
         if scheme_of(scheme)[-1] > np.iinfo(np.int16).max:
-            raise ValueError(f"match_points={scheme!r}: allowed are numbers up to 32767")
+            raise ValueError(f"match_points={named(scheme)}: allowed are numbers up to 32767")
         if self.reward != "match_points" and scheme != "acc":
             raise ValueError(
-                f"match_points={scheme!r} with reward={self.reward!r}: allowed is "
+                f"match_points={named(scheme)} with reward={self.reward!r}: allowed is "
                 "reward='match_points'"
             )
 
@@ -138,10 +139,11 @@ class Options:
             return
         given: Any = self.scores
         sides, most = rules.sides, rules.target - 1
-        if not (_are_whole(given, sides) and all(0 <= score <= most for score in given)):
+        if not (are_whole_numbers(given, sides) and all(0 <= score <= most for score in given)):
             raise ValueError(
-                f"scores={given!r}: allowed with these rules are {', '.join(map(repr, starts))}, "
-                f"and {sides} scores from 0 to {most}, the agent's first"
+                f"scores={named(given)}: allowed with these rules are "
+                f"{', '.join(map(repr, starts))}, and {sides} scores from 0 to {most}, the "
+                "agent's first"
             )
 
     def episodes(self, n: int) -> npt.NDArray[Any]:
@@ -174,12 +176,3 @@ class Options:
     def action_space(self) -> spaces.Discrete:
         """The action space of one lane."""
         return spaces.Discrete(self.checked_rules.num_actions)
-
-
-def _are_whole(values: Any, size: int) -> bool:
-    """Returns whether *values* are a tuple or list of *size* whole numbers."""
-    return (
-        isinstance(values, (tuple, list))
-        and len(values) == size
-        and all(isinstance(one, (int, np.integer)) and not isinstance(one, bool) for one in values)
-    )

@@ -11,6 +11,8 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
+from crib_env.checks import are_whole_numbers, is_whole, named
+
 MAX_TARGET = 121
 FIVE_CARD_START = 3  # what pone of a five-card game's first deal starts with
 
@@ -31,15 +33,16 @@ MATCH_POINTS = {
 }
 
 
-def _check_int(name: str, value: Any, low: int, high: int, where: str = "") -> None:
-    """Raises ValueError unless *value* is a whole number from *low* to *high*."""
-    if (
-        isinstance(value, bool)
-        or not isinstance(value, (int, np.integer))
-        or not low <= value <= high
-    ):
+def _whole(name: str, value: Any, low: int, high: int, where: str = "") -> int:
+    """Returns *value* as an int.
+
+    Raises:
+        ValueError: If it is no whole number from *low* to *high*.
+    """
+    if not is_whole(value) or not low <= value <= high:
         allowed = f"{low}" if low == high else f"{low} to {high}"
-        raise ValueError(f"Rules.{name}={value!r}: allowed is {allowed}{where}")
+        raise ValueError(f"Rules.{name}={named(value)}: allowed is {allowed}{where}")
+    return int(value)
 
 
 @dataclass(frozen=True)
@@ -68,22 +71,23 @@ class Rules:
     """Whether the next player pegs what a claim is too high by (R43)."""
 
     def __post_init__(self) -> None:
-        """Checks every field."""
-        _check_int("players", self.players, min(CARDS_DEALT), max(CARDS_DEALT))
-        dealt, where = CARDS_DEALT[self.players], f" with {self.players} players"
-        _check_int("cards_dealt", self.cards_dealt, dealt[0], dealt[-1], where)
+        """Checks every field; makes ints of NumPy's whole numbers, of which small ones overflow."""
+        players = _whole("players", self.players, min(CARDS_DEALT), max(CARDS_DEALT))
+        object.__setattr__(self, "players", players)
+        dealt, where = CARDS_DEALT[players], f" with {players} players"
+        cards_dealt = _whole("cards_dealt", self.cards_dealt, dealt[0], dealt[-1], where)
+        object.__setattr__(self, "cards_dealt", cards_dealt)
         least = FIVE_CARD_START + 1 if self.is_five_card else 1
-        _check_int("target", self.target, least, MAX_TARGET)
+        object.__setattr__(self, "target", _whole("target", self.target, least, MAX_TARGET))
         # Of users: a list, say, compares with no name.
-        named: Any = self.muggins
-        if not isinstance(named, str) or named not in MUGGINS_MODES:
+        mode: Any = self.muggins
+        if not isinstance(mode, str) or mode not in MUGGINS_MODES:
             allowed = ", ".join(map(repr, MUGGINS_MODES))
-            raise ValueError(f"Rules.muggins={self.muggins!r}: allowed are {allowed}")
+            raise ValueError(f"Rules.muggins={named(mode)}: allowed are {allowed}")
         for name in ("triple_skunk", "muggins_penalty"):
-            if not isinstance(getattr(self, name), bool):
-                raise ValueError(
-                    f"Rules.{name}={getattr(self, name)!r}: allowed are True and False"
-                )
+            value = getattr(self, name)
+            if not isinstance(value, bool):
+                raise ValueError(f"Rules.{name}={named(value)}: allowed are True and False")
 
     @property
     def is_five_card(self) -> bool:
@@ -190,18 +194,15 @@ def scheme_of(match_points: str | Sequence[int]) -> tuple[int, int, int, int]:
     if isinstance(match_points, str) and match_points in MATCH_POINTS:
         return MATCH_POINTS[match_points]
     if (
-        isinstance(match_points, (tuple, list))
-        and len(match_points) == 4
-        and all(isinstance(one, (int, np.integer)) for one in match_points)
-        and not any(isinstance(one, bool) for one in match_points)
+        are_whole_numbers(match_points, 4)
         and match_points[0] >= 0
         and list(match_points) == sorted(match_points)
     ):
         win, skunk, double, triple = map(int, match_points)
         return win, skunk, double, triple
     raise ValueError(
-        f"match_points={match_points!r}: allowed are {', '.join(map(repr, MATCH_POINTS))}, and "
-        "four whole numbers that do not fall: win, skunk, double, triple"
+        f"match_points={named(match_points)}: allowed are {', '.join(map(repr, MATCH_POINTS))}, "
+        "and four whole numbers that do not fall: win, skunk, double, triple"
     )
 
 
@@ -232,7 +233,9 @@ def rules_of(rules: RulesLike) -> Rules:
     if isinstance(rules, Mapping):
         known = [field.name for field in fields(Rules)]
         if not set(rules) <= set(known):
-            raise ValueError(f"rules={rules!r}: allowed are {', '.join(known)}")
+            raise ValueError(f"rules={named(rules)}: allowed are {', '.join(known)}")
         return Rules(**rules)
-    named = ", ".join(map(repr, PRESETS))
-    raise ValueError(f"rules={rules!r}: allowed are a crib_env.Rules, {named}, a mapping of fields")
+    presets = ", ".join(map(repr, PRESETS))
+    raise ValueError(
+        f"rules={named(rules)}: allowed are a crib_env.Rules, {presets}, a mapping of fields"
+    )

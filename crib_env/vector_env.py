@@ -18,6 +18,7 @@ from gymnasium.vector.utils import batch_space
 
 from crib_env.batch import IllegalActionError
 from crib_env.cards import NO_CARD
+from crib_env.checks import is_array_of_whole, is_whole, named
 from crib_env.lanes import Lanes, Sight
 from crib_env.lanes_owner import LanesOwner
 from crib_env.loops import ILLEGAL, NOBODY, first_illegal, scores_all
@@ -39,6 +40,7 @@ Observations: TypeAlias = npt.NDArray[np.uint8] | dict[str, npt.NDArray[Any]]
 Seeds: TypeAlias = int | Sequence[int | None] | None
 
 NO_LANES = np.zeros(0, np.int64)
+MOST_LANES = np.iinfo(np.int32).max  # far more than any memory holds
 
 
 class CribbageVectorEnv(LanesOwner, VectorEnv[Observations, npt.NDArray[np.int64], Array]):
@@ -129,19 +131,21 @@ class CribbageVectorEnv(LanesOwner, VectorEnv[Observations, npt.NDArray[np.int64
         Raises:
             ValueError: If the number of lanes or a mode is not allowed.
         """
-        number: Any = num_envs  # of users
-        whole = isinstance(number, (int, np.integer)) and not isinstance(number, bool)
-        if not (whole and num_envs >= 1):
-            raise ValueError(f"num_envs={num_envs!r}: allowed is a whole number, 1 or more")
+        if not (is_whole(num_envs) and 1 <= num_envs <= MOST_LANES):
+            raise ValueError(
+                f"num_envs={named(num_envs)}: allowed is a whole number, 1 to {MOST_LANES}"
+            )
         if render_mode is not None:
             raise ValueError(
-                f"render_mode={render_mode!r}: allowed is None; single environments draw"
+                f"render_mode={named(render_mode)}: allowed is None; single environments draw"
             )
         try:
             mode = AutoresetMode(autoreset_mode)
-        except ValueError:
+        except (TypeError, ValueError):  # an array of records compares with nothing
             allowed = ", ".join(repr(mode.value) for mode in AutoresetMode)
-            raise ValueError(f"autoreset_mode={autoreset_mode!r}: allowed are {allowed}") from None
+            raise ValueError(
+                f"autoreset_mode={named(autoreset_mode)}: allowed are {allowed}"
+            ) from None
         self.num_envs = int(num_envs)
         self.options = options
         self.render_mode = None
@@ -214,9 +218,15 @@ class CribbageVectorEnv(LanesOwner, VectorEnv[Observations, npt.NDArray[np.int64
             TypeError: If the actions are no whole numbers.
             ValueError: If they are not (N,).
         """
-        chosen = np.asarray(actions)
-        if not np.issubdtype(chosen.dtype, np.integer):
-            raise TypeError(f"actions {chosen.dtype}: an action is a card, an int from 0 to 51")
+        size = self._lanes.games.num_actions
+        try:
+            chosen = np.asarray(actions)
+        except ValueError:
+            raise ValueError(
+                f"actions {named(actions)}: allowed is an array of shape ({self.num_envs},)"
+            ) from None
+        if not is_array_of_whole(chosen):
+            raise TypeError(f"actions {chosen.dtype}: allowed are ints from 0 to {size - 1}")
         if chosen.shape != (self.num_envs,):
             raise ValueError(f"actions of shape {chosen.shape}: allowed is ({self.num_envs},)")
         lanes, starting = self._lanes, NO_LANES
@@ -230,7 +240,6 @@ class CribbageVectorEnv(LanesOwner, VectorEnv[Observations, npt.NDArray[np.int64
                 )
             starting = np.flatnonzero(before)
         # No action: illegal, and never taken for the NO_CARD that goes on without one.
-        size = lanes.games.num_actions
         actions = np.where((chosen < 0) | (chosen >= size), size, chosen).astype(np.int64)
         if self.options.illegal == "raise":
             playing = np.flatnonzero(~before)
@@ -264,10 +273,10 @@ class CribbageVectorEnv(LanesOwner, VectorEnv[Observations, npt.NDArray[np.int64
             self._add_opponents(infos, ended)
             return self._observations(sight), rewards, ended, truncated, infos
         self._add_facts(infos, sight.masks, everywhere)
-        named = ended.copy()
-        named[starting] = True
-        if named.any():
-            self._add_opponents(infos, named)
+        told = ended.copy()
+        told[starting] = True
+        if told.any():
+            self._add_opponents(infos, told)
         if ended.any():
             self._add_end(infos, ended, texts)
         return self._observations(sight), sight.rewards, ended, truncated, infos
@@ -295,7 +304,9 @@ class CribbageVectorEnv(LanesOwner, VectorEnv[Observations, npt.NDArray[np.int64
             return seeds
         row = isinstance(seed, (Sequence, np.ndarray)) and not isinstance(seed, str)
         if not row or np.ndim(seed) != 1:
-            raise ValueError(f"seed {seed!r}: allowed is one seed, or a row of {self.num_envs}")
+            raise ValueError(
+                f"seed {named(seed)}: allowed is one seed, or a row of {self.num_envs}"
+            )
         if len(seed) != self.num_envs:
             raise ValueError(f"{len(seed)} seeds: allowed is one seed, or {self.num_envs}")
         return list(seed)

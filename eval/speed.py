@@ -207,7 +207,7 @@ def measure_loops(
         Medians over the rounds, by key.
     """
     # OpenSpiel is a tool of development: import it where it is wanted.
-    from eval.openspiel import bot_games, random_games
+    from eval.openspiel_speed import bot_games, random_games
 
     whole, batch = Games(LANES, seed=1), Games(LANES, seed=2)
     environment = gymnasium.make("crib_env/Cribbage-v0", opponent="random")

@@ -8,6 +8,7 @@ from typing import Any
 import numpy.typing as npt
 
 from crib_env.cards import NO_CARD
+from crib_env.checks import named
 from crib_env.narrator import Narrator
 from crib_env.options import AGENT
 from crib_env.render.text import table_text
@@ -46,12 +47,12 @@ class TableView:
             gymnasium.error.DependencyNotInstalled: If a picture is asked for and Pillow is missing.
         """
         if not isinstance(open_hands, bool):
-            raise ValueError(f"render_open_hands={open_hands!r}: allowed are True and False")
+            raise ValueError(f"render_open_hands={named(open_hands)}: allowed are True and False")
         if mode is None:
             return None
-        if mode not in RENDER_MODES:
+        if not isinstance(mode, str) or mode not in RENDER_MODES:
             allowed = ", ".join(map(repr, RENDER_MODES))
-            raise ValueError(f"render_mode={mode!r}: allowed are None, {allowed}")
+            raise ValueError(f"render_mode={named(mode)}: allowed are None, {allowed}")
         if mode == "rgb_array":
             # Now, not at the first picture: without Pillow nothing should begin.
             importlib.import_module("crib_env.render.picture")

@@ -384,7 +384,7 @@ def test_what_is_no_whole_number_is_an_error(action: Any) -> None:
     env = gymnasium.make(ID)
     env.reset(seed=0)
     before = core(env).games.records.tobytes()
-    with pytest.raises(TypeError, match="an action is a card, an int from 0 to 51"):
+    with pytest.raises(TypeError, match="allowed is an int from 0 to 51"):
         env.step(action)
     assert core(env).games.records.tobytes() == before
 
