@@ -37,6 +37,7 @@ _CACHE_NAME = "crib_env-kernels-"
 _NO_KERNELS = (
     "__init__.py",
     "__main__.py",
+    "aec_env.py",
     "batch.py",
     "checks.py",
     "env.py",

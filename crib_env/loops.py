@@ -15,6 +15,7 @@ from crib_env.cards import NO_CARD
 from crib_env.dealing import side_of, start_game
 from crib_env.episode import (
     ENDED,
+    SHAPING_NONE,
     TWO_TO_32,
     Episode,
     best_other,
@@ -337,3 +338,73 @@ def reseed_all(games: Array, lanes: Array, seeds: Array) -> None:
 def lay_out_one(games: Array, hands: Array, starter: int, dealer: int, scores: Array) -> None:
     """Does `redeal.lay_out` in lane 0. Changes *games*."""
     lay_out(games[0], hands, starter, dealer, scores)
+
+
+@kernel
+def see_one(games: Array, player: int, observation: Array, mask: Array) -> None:
+    """Writes what *player* sees in lane 0, (F,) uint8, and may choose, (A,) int8. Changes both."""
+    observe(games[0], player, observation)
+    write_mask(games[0], player, mask)
+
+
+@kernel
+def step_seats(
+    games: Array, episodes: Array, action: int, rewards: Array, masks: Array, facts: Array
+) -> int:
+    """Does one step in lane 0, where each seat is an agent's: applies an action, pays every seat.
+
+    A seat is paid at once, whoever moved. With shaping, whose discount runs from one decision of a
+    seat to its next, it is paid when it is to act or the game is over.
+
+    Args:
+        games: (1,) records; changed.
+        episodes: (players,) of `EPISODE`, one a seat; changed. Those that are over begin here.
+        action: An action of the seat to act, or NO_CARD to go on without one.
+        rewards: (players,) float64; changed, as are those below.
+        masks: (players, A) int8, what each seat may choose.
+        facts: (players, 3) int64: the score of the seat's side, the best of the others, whether it
+            deals.
+
+    Returns:
+        ILLEGAL, with nothing changed, if the action is not legal; else the seat to act, or NOBODY.
+    """
+    game = games[0]
+    turn = answer(game, action, 0, OUTSIDE)
+    if turn == ILLEGAL:
+        return turn
+    for seat in range(int(game.players)):
+        episode = episodes[seat]
+        rewards[seat] = 0.0
+        if episode.over:
+            set_out(game, episode, seat)
+        elif turn == seat or game.phase == OVER or episode.shaping == SHAPING_NONE:
+            rewards[seat] = settle(game, episode, seat)
+        write_mask(game, seat, masks[seat])
+        facts[seat, 0] = game.scores[side_of(game, seat)]
+        facts[seat, 1] = best_other(game, seat)
+        facts[seat, 2] = game.dealer == seat
+    return turn
+
+
+@kernel
+def forfeit_seats(games: Array, episodes: Array, player: int, rewards: Array) -> None:
+    """Ends the episodes of lane 0: *player*'s side forfeits, and the others share what it pays.
+
+    The game stays as it is. Changes *episodes* and *rewards*, (players,) float64.
+    """
+    game = games[0]
+    own = side_of(game, player)
+    paid = 0.0
+    others = 0
+    for seat in range(int(game.players)):
+        if side_of(game, seat) == own:
+            # What shaping has paid in advance is each seat's own affair: it is given back.
+            paid += episodes[seat].potential
+            rewards[seat] = forfeit(game, episodes[seat])
+            paid += rewards[seat]
+        else:
+            others += 1
+    for seat in range(int(game.players)):
+        if side_of(game, seat) != own:
+            rewards[seat] = -paid / others - episodes[seat].potential
+            episodes[seat].over = ENDED

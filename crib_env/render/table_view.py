@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+from collections.abc import Sequence
 from typing import Any
 
 import numpy.typing as npt
@@ -30,16 +31,21 @@ class TableView:
         mode: One of `RENDER_MODES`.
         open_hands: Whether to show the cards that the agent cannot see.
         rules: The rules of the game.
+        names: What the seats are called, in order; by default as of the agent, seat 0.
     """
 
-    def __init__(self, mode: str, open_hands: bool, rules: Rules) -> None:
+    def __init__(
+        self, mode: str, open_hands: bool, rules: Rules, names: Sequence[str] | None = None
+    ) -> None:
         """Has seen nothing yet."""
         self.mode = mode
         self.open_hands = open_hands
-        self.narrator = Narrator(rules, NAMES[rules.players])
+        self.narrator = Narrator(rules, names or NAMES[rules.players])
 
     @classmethod
-    def of(cls, mode: Any, open_hands: Any, rules: Rules) -> TableView | None:
+    def of(
+        cls, mode: Any, open_hands: Any, rules: Rules, names: Sequence[str] | None = None
+    ) -> TableView | None:
         """Returns the view of a render mode, None for None.
 
         Raises:
@@ -56,7 +62,7 @@ class TableView:
         if mode == "rgb_array":
             # Now, not at the first picture: without Pillow nothing should begin.
             importlib.import_module("crib_env.render.picture")
-        return cls(mode, open_hands, rules)
+        return cls(mode, open_hands, rules, names)
 
     def begin(self, record: Any) -> None:
         """Begins where a game stands, with nothing to tell."""
@@ -66,9 +72,9 @@ class TableView:
         """Forgets what the last step told."""
         self.narrator.clear()
 
-    def forfeit(self) -> None:
-        """Is told that the agent's illegal action has ended the game."""
-        self.narrator.forfeit(AGENT)
+    def forfeit(self, seat: int = AGENT) -> None:
+        """Is told that an illegal action of a seat, by default the agent's, has ended the game."""
+        self.narrator.forfeit(seat)
 
     def witness(self, before: npt.NDArray[Any], actions: Any, after: npt.NDArray[Any]) -> None:
         """Is told of one decision (`lanes.Witness`), or without a card of a game that begins."""

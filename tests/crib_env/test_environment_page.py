@@ -19,8 +19,10 @@ from crib_env import (
     CribbageVectorEnv,
     Position,
     Rules,
+    aec_env,
     wrappers,
 )
+from crib_env.aec_env import raw_env
 from crib_env.observation import OBSERVATION_VERSION, observation_size
 from crib_env.rules import MATCH_POINTS, PRESETS
 
@@ -167,3 +169,10 @@ def test_the_page_of_the_variants_lists_every_field_and_preset() -> None:
     defaults = dict(re.findall(r"^\| `(\w+)` \| `(.*?)` \|", VARIANTS_PAGE, re.MULTILINE))
     for field in dataclasses.fields(Rules):
         assert defaults[field.name] == repr(field.default).replace("'", '"')
+
+
+def test_page_names_every_option_of_the_aec_environment_with_its_default() -> None:
+    rows = re.findall(r"^\| `(\w+)` \| `(.*?)` \|", section("PettingZoo"), re.MULTILINE)
+    options = {name: one.default for name, one in inspect.signature(raw_env).parameters.items()}
+    options["illegal"] = inspect.signature(aec_env.env).parameters["illegal"].default
+    assert rows == [(name, repr(value).replace("'", '"')) for name, value in options.items()]
