@@ -12,6 +12,8 @@ import torch
 from torch import Tensor, nn
 
 from crib_env.cards import NUM_CARDS, NUM_RANKS, NUM_SUITS
+from crib_env.derived import derived_inputs, derived_layout
+from crib_env.game import NUM_CLAIMS, Phase
 from crib_env.observation import (
     layout,
     observation_high,
@@ -62,8 +64,15 @@ class PolicyValueNet(nn.Module):
         for field in privileged_layout(rules).values():
             high[field.slice] = field.high
         self.register_buffer("privileged_scale", 1 / high, persistent=False)
+        # With muggins a network is told what there is to count, which lies open: see `features`.
+        self.rules = rules
+        phase = layout(rules)["phase"]
+        self.claiming = slice(phase.start + Phase.CLAIM, phase.stop)
+        self.counts = derived_layout(rules).get("counts")
         size = observation_size(rules) + NUM_RANKS * NUM_SUITS
-        self.actor = _layers(size, config, NUM_RANKS + rules.num_actions, 0.01)
+        size += NUM_CLAIMS if self.counts else 0
+        outputs = NUM_RANKS + rules.num_actions + (1 if self.counts else 0)
+        self.actor = _layers(size, config, outputs, 0.01)
         self.critic = _layers(size + privileged_size(rules), config, 1, 1.0)
 
     def features(self, observations: Tensor, dtype: torch.dtype = torch.float32) -> Tensor:
@@ -76,9 +85,22 @@ class PolicyValueNet(nn.Module):
         counts = hand.sum(dim=2, keepdim=True, dtype=torch.uint8)
         steps = torch.arange(NUM_SUITS, device=observations.device, dtype=torch.uint8)
         at_least = (counts > steps).flatten(1)
-        return torch.cat(
-            [(observations * self.observation_scale).to(dtype), at_least.to(dtype)], dim=1
-        )
+        read = [(observations * self.observation_scale).to(dtype), at_least.to(dtype)]
+        if self.counts:
+            read.append(self._counts(observations).to(dtype))
+        return torch.cat(read, dim=1)
+
+    def _counts(self, observations: Tensor) -> Tensor:
+        """Returns 1 for the points that are there to be claimed or called, (B, 32) float32.
+
+        All 0 where neither is asked for.
+        """
+        assert self.counts is not None
+        out = torch.zeros(len(observations), NUM_CLAIMS)
+        rows = (observations[:, self.claiming] > 0).any(dim=1)
+        derived = derived_inputs(observations[rows].numpy(), self.rules)
+        out[rows] = torch.from_numpy(derived[:, self.counts.slice])
+        return out
 
     def privileged_features(self, privileged: Tensor, dtype: torch.dtype = torch.float32) -> Tensor:
         """Returns what the critic alone reads, (B, P) of *dtype*, each entry 0 to 1."""
@@ -92,11 +114,15 @@ class PolicyValueNet(nn.Module):
         """
         out = self.actor(features).float()
         # A card's logit is its rank's plus its own, since suits seldom matter.
-        ranks, cards, claims = out.split(
+        ranks, cards, others = out.split(
             [NUM_RANKS, NUM_CARDS, out.shape[1] - NUM_RANKS - NUM_CARDS], dim=1
         )
-        by_card = cards.view(-1, NUM_RANKS, NUM_SUITS) + ranks.unsqueeze(2)
-        return torch.cat([by_card.flatten(1), claims], dim=1)
+        by_card = (cards.view(-1, NUM_RANKS, NUM_SUITS) + ranks.unsqueeze(2)).flatten(1)
+        if not self.counts:
+            return by_card
+        # A claim's logit is its own, plus one for just what is there, whichever number that is.
+        claims, right = others.split([NUM_CLAIMS, 1], dim=1)
+        return torch.cat([by_card, claims + right * features[:, -NUM_CLAIMS:]], dim=1)
 
     def values(self, features: Tensor, privileged_features: Tensor) -> Tensor:
         """Returns the critic's values, (B,) float32.

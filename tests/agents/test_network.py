@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 import torch
@@ -12,6 +14,7 @@ from torch import Tensor
 
 from agents.network import MaskedCategorical, NetworkConfig, PolicyValueNet, draw, luck_fraction
 from crib_env.cards import NUM_CARDS
+from crib_env.game import CLAIM_ACTION, NUM_CLAIMS, Phase
 from crib_env.rules import PRESETS, Rules
 from eval.rules_flag import rules_text
 from tests.learners import luck_grid, midway
@@ -305,6 +308,39 @@ def test_training_the_critic_leaves_the_actor_alone_and_the_other_way_round() ->
     assert of_critic
     assert not of_actor & of_critic
     assert of_actor | of_critic == {name for name, _ in net.named_parameters()}
+
+
+@pytest.mark.parametrize("muggins", ["show", "full"])
+@pytest.mark.parametrize("name", ["six_card", "three_player", "four_player"])
+def test_with_muggins_it_is_told_what_is_there_to_claim_or_was_missed(
+    name: str, muggins: str
+) -> None:
+    rules = replace(PRESETS[name], muggins=muggins)
+    games = midway(1_000, seed=7, rules=rules)
+    features = network(rules, hidden_size=4).features(torch.from_numpy(games.observe()))
+    told = features[:, -NUM_CLAIMS:].numpy()
+    phase, there, missed = (games.records[one] for one in ("phase", "true_points", "missed"))
+    claims, calls = phase == Phase.CLAIM, phase == Phase.CALL
+    assert min(claims.sum(), calls.sum()) > 20
+    assert (missed[calls] > 0).sum() > 3
+    assert (told.argmax(axis=1)[claims] == there[claims]).all()
+    assert (told.argmax(axis=1)[calls] == missed[calls]).all()
+    assert (told.sum(axis=1) == (claims | calls)).all()
+
+
+def test_the_logit_of_what_is_there_has_a_part_of_its_own() -> None:
+    rules = Rules(muggins="show")
+    games = midway(300, seed=8, rules=rules)
+    games = games.copy(games.records["phase"] == Phase.CLAIM)
+    net = network(rules, hidden_size=8)
+    features = net.features(torch.from_numpy(games.observe()))
+    before = net.logits(features)
+    with torch.no_grad():
+        net.get_parameter("actor.4.bias")[-1] += 5
+    gained = net.logits(features) - before
+    right = torch.from_numpy(games.records["true_points"].astype(np.int64)) + CLAIM_ACTION
+    expected = 5 * torch.nn.functional.one_hot(right, rules.num_actions).float()
+    torch.testing.assert_close(gained, expected)
 
 
 @every_variant

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from itertools import product
 
 import pytest
 
-from crib_env.rules import PRESETS, Rules
+from crib_env.rules import MUGGINS_MODES, PRESETS, Rules
 from eval.rules_flag import rules_from_text, rules_text
 
 
@@ -18,10 +19,17 @@ def test_a_presets_name_is_its_text(name: str) -> None:
 
 @pytest.mark.parametrize("name", PRESETS)
 def test_every_rules_have_a_text_that_makes_them(name: str) -> None:
-    for target in (4, 60, 61, 120, 121):
-        for triple_skunk in (False, True):
-            rules = replace(PRESETS[name], target=target, triple_skunk=triple_skunk)
-            assert rules_from_text(rules_text(rules)) == rules
+    for target, triple_skunk, muggins, penalty in product(
+        (4, 60, 61, 120, 121), (False, True), MUGGINS_MODES, (False, True)
+    ):
+        rules = replace(
+            PRESETS[name],
+            target=target,
+            triple_skunk=triple_skunk,
+            muggins=muggins,
+            muggins_penalty=penalty,
+        )
+        assert rules_from_text(rules_text(rules)) == rules
 
 
 @pytest.mark.parametrize(
@@ -33,6 +41,8 @@ def test_every_rules_have_a_text_that_makes_them(name: str) -> None:
         ("target=31,players=3,cards_dealt=5", Rules(players=3, cards_dealt=5, target=31)),
         ("short,triple_skunk=true", Rules(target=61, triple_skunk=True)),
         ("short,triple_skunk=False", Rules(target=61)),
+        ("muggins=show", Rules(muggins="show")),
+        ("four_player,muggins=full,muggins_penalty=false", Rules(4, 5, 121, False, "full", False)),
         # The last counts, as with flags.
         ("target=31,target=41", Rules(target=41)),
     ],
@@ -56,6 +66,7 @@ def test_fields_follow_the_name_or_differ_from_six_cards(text: str, rules: Rules
         ("target=61.0", "Rules.target='61.0': allowed is 1 to 121"),
         ("target=122", "Rules.target=122: allowed is 1 to 121"),
         ("triple_skunk=1", "Rules.triple_skunk='1': allowed are True and False"),
+        ("muggins=Show", "Rules.muggins='Show': allowed are 'none', 'show', 'full'"),
         ("players=3", "Rules.cards_dealt=6: allowed is 5 with 3 players"),
     ],
 )
