@@ -28,7 +28,7 @@ from crib_env.game_record import OVER, Game
 from crib_env.kernel import kernel
 from crib_env.luck import STREAM_OPPONENTS, philox
 from crib_env.observation import observe, observe_privileged, recall, write_mask
-from crib_env.redeal import lay_out, redeal_hidden, reseed
+from crib_env.redeal import lay_cards, lay_out, redeal_hidden, reseed
 
 Array = npt.NDArray[Any]
 
@@ -337,3 +337,9 @@ def reseed_all(games: Array, lanes: Array, seeds: Array) -> None:
 def lay_out_one(games: Array, hands: Array, starter: int, dealer: int, scores: Array) -> None:
     """Does `redeal.lay_out` in lane 0. Changes *games*."""
     lay_out(games[0], hands, starter, dealer, scores)
+
+
+@kernel
+def lay_cards_one(games: Array, hands: Array, from_pack: int, starter: int) -> None:
+    """Does `redeal.lay_cards` in lane 0. Changes *games*."""
+    lay_cards(games[0], hands, from_pack, starter)
