@@ -8,7 +8,7 @@ from typing import cast
 import numpy as np
 
 from crib_env.batch import Games
-from crib_env.cards import JACK, NO_CARD, card_set, cards_text, rank_of
+from crib_env.cards import NO_CARD, card_set, cards_text, rank_of
 from crib_env.game import MAX_PLAYERS
 from crib_env.kernel import as_records
 from crib_env.loops import lay_cards_one, lay_out_one

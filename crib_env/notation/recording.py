@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 from crib_env.batch import Games
 from crib_env.cards import card_set, cards_in
-from crib_env.game import ALTERNATE, CLAIM_ACTION, CUT, MAX_PLAYERS, RECORD, Phase
+from crib_env.game import ALTERNATE, CLAIM_ACTION, CUT, MAX_PLAYERS, Phase
 from crib_env.kernel import as_records
 from crib_env.loops import lay_cards_one
 from crib_env.notation.dealing import usual_scores
@@ -62,6 +62,13 @@ class Recorder:
         """
         for lane, action in zip(lanes, actions, strict=True):
             self._moves[int(lane)].append(int(action))
+
+    def copy(self) -> Recorder:
+        """Returns an independent copy."""
+        twin = Recorder(self.rules)
+        twin._starts = dict(self._starts)
+        twin._moves = {lane: list(moves) for lane, moves in self._moves.items()}
+        return twin
 
     def transcript(
         self,
@@ -119,6 +126,8 @@ def transcribe(
         scribe.tell(before, int(action), after)
         before = after
     scores = tuple(before["scores"][: rules.sides].tolist())
+    if before["phase"] != Phase.OVER and before["deal_number"] != number:
+        scribe.begin_deal(before)
     if forfeited_by is not None:
         scribe.write(Line(Keyword.FORFEIT, forfeited_by, scores=scores))
     elif before["phase"] != Phase.OVER:

@@ -152,10 +152,10 @@ class _Replayer:
 
     def _unexpected(self, line: Line) -> NotationError:
         """Returns the error for a line that tells what does not happen here."""
-        if line.keyword == Keyword.GO and self.phase == PLAY and line.seat is not None:
+        count = int(self.record["count"])
+        if line.keyword == Keyword.GO and line.seat is not None and count:
             fitting = self._fitting(line.seat)
             if fitting:
-                count = int(self.record["count"])
                 return _error(
                     line, f"at a count of {count}, seat {line.seat} can play {cards_text(fitting)}"
                 )

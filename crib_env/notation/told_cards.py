@@ -43,6 +43,7 @@ class ToldCards:
         """Gathers the cards."""
         self._places: dict[int, tuple[str, Line]] = {}
         self._cribs: list[Line] = []
+        self._gone: dict[int, Line] = {}  # the lines of cards thrown and laid
         self.hands = [set() for _ in range(self.rules.players)]
         self._thrown: list[set[int]] = [set() for _ in range(self.rules.players)]
         self._order_lines()
@@ -88,6 +89,8 @@ class ToldCards:
         elif line.keyword in (Keyword.DEALT, Keyword.THROW, Keyword.PLAY, Keyword.HAND):
             assert line.seat is not None
             self._place(line.cards, f"seat {line.seat}'s", line)
+            if line.keyword in (Keyword.THROW, Keyword.PLAY):
+                self._let_go(line)
             if line.keyword == Keyword.THROW:
                 self._thrown[line.seat] |= set(line.cards)
             hand = self.hands[line.seat]
@@ -98,6 +101,15 @@ class ToldCards:
                     f"seat {line.seat} was dealt {cards_text(sorted(hand))}",
                 )
             hand |= more
+
+    def _let_go(self, line: Line) -> None:
+        """Keeps that cards are thrown or laid, which each can be once."""
+        for card in line.cards:
+            first = self._gone.setdefault(card, line)
+            if first is not line:
+                done = "thrown" if first.keyword == Keyword.THROW else "laid"
+                where = f" in line {first.number}" if first.number else ""
+                raise _error(line, f"{cards_text([card])} is {done}{where}")
 
     def _gather_crib(self, line: Line) -> None:
         """Takes from the crib what the pack added to it, where no line tells it."""
