@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from crib_env.batch import Games
 from crib_env.cards import NO_CARD
-from crib_env.game import CLAIM_ACTION, Phase
+from crib_env.game_record import CLAIM_ACTION, Phase
 from crib_env.notation import Keyword, NotationError, Replay, Transcript, parse, replay
 from crib_env.notation.recording import Recorder
 from crib_env.rules import PRESETS, Rules
@@ -91,7 +91,8 @@ def replays_of(text: str) -> list[Replay] | NotationError:
 def settled(played: Replay) -> npt.NDArray[Any]:
     """Returns the records of a replay after each move, with the cards told of the next deal."""
     deal_follows = np.append(played.actions[1:] == NO_CARD, False)
-    return played.records[~deal_follows]
+    moved: npt.NDArray[Any] = played.records[~deal_follows]
+    return moved
 
 
 def judged(told: Transcript) -> Referee:

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import BinaryIO
 
-from crib_env.game import OVER, Phase, Source
+from crib_env.game_record import OVER, Phase, Source
 from crib_env.notation.reader import MAX_LINE, parse_game, split
 from crib_env.notation.replaying import Replay, replay
 from crib_env.notation.scribe import GO_WORDS

@@ -9,6 +9,7 @@ from typing import Any
 from crib_env.luck import NUM_SEEDS
 from crib_env.notation.cursor import Cursor, Row, scores_of, short
 from crib_env.notation.transcript import COLUMNS, HEADING, VERSION, Lane, NotationError, Transcript
+from crib_env.records import FIRST_DEALER_CODES
 from crib_env.rules import PRESETS, Rules
 
 MAX_NUMBER = 10**9  # of a deal or a game of a lane: the record has 32 bits for them
@@ -117,15 +118,14 @@ class Heading:
         told = cursor.pairs(("seed", "game", "first", "first_cut"))
         first = told.get("first", "0")
         seats = [str(seat) for seat in range(rules.players)]
-        if first not in ("alternate", "cut", *seats):
-            raise cursor.error(
-                f"first {short(first)}: allowed are alternate, cut, {', '.join(seats)}"
-            )
+        if first not in (*FIRST_DEALER_CODES, *seats):
+            allowed = ", ".join((*FIRST_DEALER_CODES, *seats))
+            raise cursor.error(f"first {short(first)}: allowed are {allowed}")
         cut = told.get("first_cut", "0")
-        if cut not in seats:
-            raise cursor.error(f"first_cut {short(cut)}: allowed are {', '.join(seats)}")
-        if "first_cut" in told and first != "alternate":
-            raise cursor.error("first_cut: allowed with first alternate")
+        # Where the loser deals, the number of the game is part of it.
+        most = {"alternate": rules.players - 1, "loser": 2 * rules.players - 1}.get(first, 0)
+        if cut not in map(str, range(most + 1)):
+            raise cursor.error(f"first_cut {short(cut)}: allowed with first {first} is 0 to {most}")
         numbers: dict[str, int] = {}
         for name, most in (("seed", NUM_SEEDS - 1), ("game", MAX_NUMBER)):
             word = told.get(name)

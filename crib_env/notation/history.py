@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from crib_env.game import RECORD
+from crib_env.game_record import RECORD
 
 _BYTES = RECORD.itemsize
 
@@ -31,5 +31,5 @@ class History:
 
     @property
     def records(self) -> npt.NDArray[Any]:
-        """All that was kept, (M,) of `crib_env.game.RECORD`."""
+        """All that was kept, (M,) of `crib_env.game_record.RECORD`."""
         return self._kept[: self._size].copy()

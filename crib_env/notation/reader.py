@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from typing import Any
 
-from crib_env.game import NUM_CLAIMS
+from crib_env.game_record import NUM_CLAIMS
 from crib_env.notation.cursor import Cursor, Row, scores_of, short
 from crib_env.notation.heading import HEADING_WORDS, MAX_NUMBER, Heading, check_heading
 from crib_env.notation.transcript import (

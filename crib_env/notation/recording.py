@@ -14,13 +14,15 @@ import numpy.typing as npt
 
 from crib_env.batch import Games
 from crib_env.cards import card_set, cards_in
-from crib_env.game import ALTERNATE, CLAIM_ACTION, CUT, MAX_PLAYERS, Phase
+from crib_env.game_record import CLAIM_ACTION, MAX_PLAYERS, Phase
 from crib_env.kernel import as_records
 from crib_env.loops import lay_cards_one
-from crib_env.notation.dealing import usual_scores
+from crib_env.match import cuts_for_deal
+from crib_env.notation.beginning import dealer_by, usual_scores
 from crib_env.notation.history import History
 from crib_env.notation.scribe import Scribe
 from crib_env.notation.transcript import Keyword, Lane, Line, Transcript, plain_text
+from crib_env.records import FIRST_DEALER_CODES
 from crib_env.rules import Rules
 
 Array = npt.NDArray[Any]
@@ -96,8 +98,8 @@ def transcribe(
 
     Args:
         rules: The rules.
-        start: The record from which it is told, one of `crib_env.game.RECORD`. Where that is in the
-            middle of a deal, the deal is told from its beginning.
+        start: The record from which it is told, one of `crib_env.game_record.RECORD`. Where that is
+            in the middle of a deal, the deal is told from its beginning.
         moves: The actions from there on.
         names: What the seats are called; () for no names. What a name cannot hold is left out.
         notes: Lines of free text.
@@ -138,6 +140,7 @@ def transcribe(
         names=tuple(map(plain_text, names)),
         notes=tuple(plain_text(note) for note in notes if plain_text(note)),
         lane=_lane(first, with_seed),
+        cuts=_cuts(rules, first),
         one_deal=bool(first["one_deal"]),
         scores=() if began == usual_scores(rules, int(first["dealer"])) else began,
         deals=scribe.deals,
@@ -147,10 +150,25 @@ def transcribe(
 def _lane(record: Any, with_seed: bool) -> Lane:
     """Returns the lane that a record is of."""
     code = int(record["first_dealer"])
-    first = {ALTERNATE: "alternate", CUT: "cut"}.get(code, str(code))
+    names = {code: name for name, code in FIRST_DEALER_CODES.items()}
+    first = names.get(code, str(code))
     seed = int(record["seed"][0]) | int(record["seed"][1]) << 32
-    cut = int(record["first_cut"]) if code == ALTERNATE else 0
+    cut = int(record["first_cut"]) if first in ("alternate", "loser") else 0
     return Lane(seed if with_seed else None, int(record["game_number"]), first, cut)
+
+
+def _cuts(rules: Rules, record: Any) -> tuple[tuple[int, ...], ...]:
+    """Returns the cut for deal of a game that begins, () where there was none or not of this lane.
+
+    Where first dealers alternate or the loser deals, the first game of a lane is cut for.
+    """
+    first = _lane(record, True)
+    cut_for = first.first == "cut" or (first.first in FIRST_DEALER_CODES and first.game == 0)
+    if not cut_for or record["deal_number"]:
+        return ()
+    assert first.seed is not None
+    cuts = cuts_for_deal(first.seed, first.game, rules.players)
+    return cuts if dealer_by(cuts[-1]) == record["dealer"] else ()
 
 
 def _deal_begun(games: Games) -> tuple[Any, list[int]]:

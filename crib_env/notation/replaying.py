@@ -15,7 +15,7 @@ import numpy.typing as npt
 from crib_env.batch import Games
 from crib_env.cards import CARDS_UP_TO, NO_CARD, cards_in, cards_text
 from crib_env.explain import pips_total
-from crib_env.game import (
+from crib_env.game_record import (
     A_CARD,
     A_GO,
     CALL,
@@ -25,7 +25,7 @@ from crib_env.game import (
     OVER,
     PLAY,
 )
-from crib_env.notation.dealing import begin_game, is_own, lay_cards, usual_scores
+from crib_env.notation.beginning import begin_game, is_own, lay_cards, usual_scores
 from crib_env.notation.history import History
 from crib_env.notation.reader import parse
 from crib_env.notation.scribe import Scribe
@@ -59,7 +59,7 @@ class Replay:
     actions: npt.NDArray[np.int64]
     """(M,) the moves; NO_CARD where a deal begins."""
     records: npt.NDArray[Any]
-    """(M,) records of `crib_env.game.RECORD`: where each of them has led."""
+    """(M,) records of `crib_env.game_record.RECORD`: where each of them has led."""
 
 
 def replay(transcript: Transcript) -> Replay:
@@ -118,7 +118,7 @@ class _Replayer:
 
     @property
     def phase(self) -> int:
-        """What the rule book asks for, of `crib_env.game.Phase`."""
+        """What the rule book asks for, of `crib_env.game_record.Phase`."""
         return int(self.record["phase"])
 
     @property

@@ -11,11 +11,10 @@ import numpy.typing as npt
 
 from crib_env.cards import CARDS_UP_TO, cards_in
 from crib_env.explain import explain, explain_play, pips_total, say
-from crib_env.game import (
+from crib_env.game_record import (
     A_CARD,
     A_CRIB,
     A_GO,
-    A_HAND,
     CALL,
     CLAIM,
     CLAIM_ACTION,
@@ -27,7 +26,9 @@ from crib_env.game import (
     OVER,
     PEGGING,
     PLAY,
+    Counting,
 )
+from crib_env.narrator import SOURCES, Play, play_of, points_of
 from crib_env.notation.transcript import Deal, Keyword, Line
 from crib_env.rules import Rules
 from crib_env.scoring import THIRTY_ONE
@@ -104,7 +105,7 @@ class Scribe:
             lines = self._claimed(step) if phase == CLAIM else self._called(step)
             if after["phase"] != CALL and after["winner"] < 0:
                 if before["counting"] == A_CARD:
-                    lines += self._turn_passed(step, before["hands"], int(before["count"]))
+                    lines += self._turn_passed(step, play_of(before))
                 else:
                     lines += self._shown(step, [])
         lines += self._ending(step)
@@ -158,12 +159,11 @@ class Scribe:
         """Returns a card laid, and where it need not be claimed what follows (R8 to R13)."""
         before, after = step.before, step.after
         seat = int(before["turn"])
-        last, size = int(before["num_plays"]), int(before["pile_size"])
-        pile = [*(int(card) for card in before["plays"][last - size : last]), step.action]
-        parts = explain_play(pile)
-        worth = sum(part.points for part in parts)
+        play = play_of(before, step.action)
+        parts = explain_play(play.pile)
+        worth = points_of(parts)
         words = say(parts) if parts else ""
-        line = Line(Keyword.PLAY, seat, (step.action,), pips_total(pile), words=words)
+        line = Line(Keyword.PLAY, seat, (step.action,), pips_total(play.pile), words=words)
         if after["phase"] == CLAIM and after["counting"] == A_CARD:
             return [replace(line, worth=worth or None)]
         room = self.rules.target - self._scores(before)[seat % self.rules.sides]
@@ -171,33 +171,29 @@ class Scribe:
         line = replace(line, points=points or None, worth=_if_other(worth, points))
         if points == room:
             return [line]
-        hands = before["hands"].copy()
-        hands[seat] &= ~(1 << step.action)
         last_point = int(step.gained[seat, PEGGING]) - points
-        return [line, *self._turn_passed(step, hands, pips_total(pile), last_point)]
+        return [line, *self._turn_passed(step, play, last_point)]
 
-    def _turn_passed(
-        self, step: Step, hands: npt.NDArray[np.int64], count: int, last_point: int = 0
-    ) -> list[Line]:
+    def _turn_passed(self, step: Step, play: Play, last_point: int = 0) -> list[Line]:
         """Returns who says go after a card, the point for the last card, and what follows.
 
         Args:
             step: The decision after which the turn has passed.
-            hands: The cards held after the card was laid, a set by seat.
-            count: The count with it.
+            play: How the play stood after the card was laid.
             last_point: What the last card pegs by itself, where it need not be claimed.
         """
         before, after = step.before, step.after
-        seat = int(before["turn"] if before["phase"] == PLAY else before["owner"])
+        seat = play.laid[-1][1]
+        count = pips_total(play.pile)
         fits = int(CARDS_UP_TO[THIRTY_ONE - count])
         lines = []
         for other in self._leftwards(seat)[:-1]:
-            held = int(hands[other])
+            held = play.hands[other]
             if held & fits:
                 break
             if held and count < THIRTY_ONE and not int(before["gone"]) >> other & 1:
                 lines.append(Line(Keyword.GO, other))
-        words = GO_WORDS if hands.any() else LAST_CARD_WORDS
+        words = GO_WORDS if any(play.hands) else LAST_CARD_WORDS
         if after["phase"] == CLAIM and after["counting"] == A_GO:
             return [*lines, Line(Keyword.LAST, seat, worth=1, words=words)]
         if last_point:
@@ -241,10 +237,9 @@ class Scribe:
         if is_crib:
             cards = tuple(cards_in(record["crib"]))
         else:
-            laid = record["plays"][: record["num_plays"]].tolist()
-            laid_by = record["play_seats"][: record["num_plays"]].tolist()
-            own = [card for card, by in zip(laid, laid_by, strict=True) if by == seat]
-            cards = tuple(sorted([*own, *cards_in(record["hands"][seat])]))
+            play = play_of(record)
+            own = [card for card, by in play.laid if by == seat]
+            cards = tuple(sorted([*own, *cards_in(play.hands[seat])]))
         words = say(explain(cards, int(record["starter"]), is_crib))
         return Line(Keyword.CRIB if is_crib else Keyword.HAND, seat, cards, words=words)
 
@@ -252,8 +247,7 @@ class Scribe:
         """Returns a claim, and its excess if somebody pegs that (R41, R43)."""
         before = step.before
         owner, said = int(before["owner"]), step.action - CLAIM_ACTION
-        sources = {A_HAND: HAND, A_CRIB: CRIB}
-        source = sources.get(int(before["counting"]), PEGGING)
+        source = SOURCES[Counting(int(before["counting"]))]
         lines = [Line(Keyword.CLAIM, owner, claimed=said, points=int(step.gained[owner, source]))]
         for seat in np.flatnonzero(step.gained[:, MUGGINS]).tolist():
             points = int(step.gained[seat, MUGGINS])

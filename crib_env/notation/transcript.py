@@ -146,9 +146,11 @@ class Lane:
     game: int = 0
     """Which game of the lane, from 0."""
     first: str = "0"
-    """How the lane finds its first dealers: ``"alternate"``, ``"cut"``, or a seat."""
+    """How the lane finds its first dealers: ``"alternate"``, ``"loser"``, ``"cut"``, or a seat."""
     first_cut: int = 0
-    """The seat that dealt the lane's first game, where first dealers alternate."""
+    """What the lane remembers for it: the seat that dealt its first game, where first dealers
+    alternate; where the loser deals, the seat that dealt this game, with as many added as there are
+    players where the number of the game is odd."""
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from crib_env.cards import NO_CARD
-from crib_env.game import OVER
+from crib_env.game_record import OVER
 from crib_env.loops import ILLEGAL
 from crib_env.notation.archive import Archive
 from crib_env.notation.recording import Recorder

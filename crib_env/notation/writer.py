@@ -69,7 +69,7 @@ def rules_text(rules: Rules) -> str:
 def lane_text(lane: Lane) -> str:
     """Returns a lane as the heading tells it."""
     seed = "" if lane.seed is None else f"seed {lane.seed}  "
-    cut = f"  first_cut {lane.first_cut}" if lane.first == "alternate" else ""
+    cut = f"  first_cut {lane.first_cut}" if lane.first in ("alternate", "loser") else ""
     return f"{seed}game {lane.game}  first {lane.first}{cut}"
 
 

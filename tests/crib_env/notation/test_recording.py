@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import pytest
 
-from crib_env import Games, Position
-from crib_env.game import CLAIM_ACTION, Phase
-from crib_env.notation import Keyword, Lane, Transcript, parse, replay, write
+from crib_env import Games, Position, cuts_for_deal
+from crib_env.game_record import CLAIM_ACTION, Phase
+from crib_env.notation import Deal, Keyword, Lane, Transcript, parse, replay, write
 from crib_env.notation.recording import Recorder, transcribe
 from crib_env.rules import PRESETS, Rules
 from tests.written_games import KINDS, judged, play_random, random_actions, settled
@@ -25,7 +26,7 @@ def test_a_game_is_told_with_its_lane() -> None:
     )
 
 
-@pytest.mark.parametrize("first_dealer", ["alternate", "cut", 0, 1])
+@pytest.mark.parametrize("first_dealer", ["alternate", "cut", "loser", 0, 1])
 def test_the_next_game_of_a_lane_has_the_same_cards_after_a_replay(first_dealer: Any) -> None:
     played = play_random(Rules(target=20), 1, 3, first_dealer=first_dealer)
     games = Games(1, Rules(target=20), 3, first_dealer)
@@ -35,6 +36,24 @@ def test_the_next_game_of_a_lane_has_the_same_cards_after_a_replay(first_dealer:
         games.next_game([0])
         again.next_game([0])
         assert np.array_equal(again.records, games.records)
+
+
+@pytest.mark.parametrize("first_dealer", ["alternate", "cut", "loser", 1])
+@pytest.mark.parametrize("players", [2, 3])
+def test_the_cut_for_deal_is_told_where_there_was_one(first_dealer: Any, players: int) -> None:
+    rules = Rules(players=players, cards_dealt=5, target=20)
+    for seed in range(12):
+        games = Games(1, rules, [seed], first_dealer)
+        for number in range(2):
+            told = transcribe(rules, games.records[0], [])
+            was_cut = first_dealer == "cut" or (first_dealer != 1 and not number)
+            assert told.cuts == (cuts_for_deal(seed, number, players) if was_cut else ())
+            # It says who deals, so that the transcript need not.
+            if was_cut:
+                assert replay(replace(told, deals=(Deal(),))).transcript.deals[0].dealer == (
+                    told.deals[0].dealer
+                )
+            games.next_game([0])
 
 
 def test_a_game_that_is_not_over_is_unfinished() -> None:

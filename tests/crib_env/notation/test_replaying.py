@@ -9,7 +9,7 @@ import pytest
 
 from crib_env import Games
 from crib_env.cards import card_text, cards_in, cards_text, parse_cards
-from crib_env.game import Phase
+from crib_env.game_record import Phase
 from crib_env.notation import Keyword, Lane, Line, NotationError, Transcript, parse, replay, write
 
 # The published deal of docs/rules.md, as somebody may type it who has seen it at a table: what each
@@ -375,8 +375,8 @@ def test_the_cut_says_who_deals() -> None:
 @pytest.mark.parametrize(
     ("cuts", "reason"),
     [
-        ("cut 5H 5C", "cut 5H 5C: the lowest are equal: allowed is another"),
-        ("cut 5H 6C\ncut 2C 3C", "cut 5H 6C: it stands: allowed is no other"),
+        ("cut 5H 5C", "cut 5H 5C: the lowest are equal: allowed is another cut"),
+        ("cut 5H 6C\ncut 2C 3C", "cut 2C 3C: the cut before stands"),
     ],
 )
 def test_equal_cards_are_cut_again_and_others_are_not(cuts: str, reason: str) -> None:
@@ -384,7 +384,7 @@ def test_equal_cards_are_cut_again_and_others_are_not(cuts: str, reason: str) ->
     assert (error.line, error.reason) == (2, reason)
 
 
-@pytest.mark.parametrize("first", ["0", "1", "cut", "alternate"])
+@pytest.mark.parametrize("first", ["0", "1", "cut", "alternate", "loser"])
 def test_the_lane_says_who_deals_first(first: str) -> None:
     given = int(first) if first.isdigit() else first
     games = Games(1, seed=[77], first_dealer=given)  # type: ignore[arg-type]  # one of those allowed

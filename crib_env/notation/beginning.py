@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import lru_cache
 from typing import cast
 
 import numpy as np
 
 from crib_env.batch import Games
-from crib_env.cards import NO_CARD, card_set, cards_text, rank_of
-from crib_env.game import MAX_PLAYERS
+from crib_env.cards import NO_CARD, card_set, cards_text
+from crib_env.dealing import lowest_cut
+from crib_env.game_record import MAX_PLAYERS, TIED
 from crib_env.kernel import as_records
 from crib_env.loops import lay_cards_one, lay_out_one
 from crib_env.notation.told_cards import ToldCards
 from crib_env.notation.transcript import Lane, NotationError, Transcript
-from crib_env.records import FirstDealer
+from crib_env.records import FIRST_DEALER_CODES, FirstDealer
 from crib_env.redeal import UNKNOWN
 from crib_env.rules import Rules
 
@@ -29,8 +31,7 @@ def begin_game(told: Transcript) -> Games:
     number = deal.number or 1
     dealer = first_dealer(told)
     lane = told.lane or Lane(first=str(dealer))
-    first = lane.first if lane.first in ("alternate", "cut") else int(lane.first)
-    games = Games(1, rules, [lane.seed or 0], cast(FirstDealer, first), told.one_deal)
+    games = Games(1, rules, [lane.seed or 0], _first(lane), told.one_deal)
     games.records["game_number"] = lane.game
     by_side = np.zeros(MAX_PLAYERS, np.int64)
     by_side[: rules.sides] = told.scores or usual_scores(rules, dealer)
@@ -60,17 +61,22 @@ def first_dealer(told: Transcript) -> int:
         if dealer not in (None, cut):
             raise NotationError(deal.line, f"dealer {dealer}: by the cut, allowed is {cut}")
         dealer = cut
-    if dealer is None and told.lane is not None and number == 1 and told.lane.game == 0:
-        if told.lane.first not in ("alternate", "cut"):
-            return int(told.lane.first)
-        if told.lane.seed is not None:
-            kind = cast(FirstDealer, told.lane.first)
-            return int(Games(1, rules, [told.lane.seed], kind).records["dealer"][0])
+    lane = told.lane
+    if dealer is None and lane is not None and number == 1 and lane.game == 0:
+        is_seat = lane.first not in FIRST_DEALER_CODES
+        if is_seat or lane.seed is not None:
+            dealer = int(Games(1, rules, [lane.seed or 0], _first(lane)).records["dealer"][0])
     if dealer is None:
         raise NotationError(
             deal.line, "deal: who deals is not told: allowed is 'deal 1 dealer 0', or a line 'cut'"
         )
     return dealer
+
+
+def _first(lane: Lane) -> FirstDealer:
+    """Returns how a lane finds its first dealers, as `Games` takes it."""
+    code = lane.first if lane.first in FIRST_DEALER_CODES else int(lane.first)
+    return cast(FirstDealer, code)
 
 
 def _dealer_by_cut(told: Transcript) -> int:
@@ -80,15 +86,21 @@ def _dealer_by_cut(told: Transcript) -> int:
         NotationError: If a cut was not needed, or another one is.
     """
     line = told.places.get("cut", told.line)
-    for index, cards in enumerate(told.cuts):
-        ranks = [rank_of(card) for card in cards]
-        tied = ranks.count(min(ranks)) > 1
-        if tied == (index + 1 == len(told.cuts)):
-            text = cards_text(cards)
-            if tied:
-                raise NotationError(line, f"cut {text}: the lowest are equal: allowed is another")
-            raise NotationError(line, f"cut {text}: it stands: allowed is no other")
-    return ranks.index(min(ranks))
+    dealer = TIED
+    for cards in told.cuts:
+        if dealer != TIED:
+            raise NotationError(line, f"cut {cards_text(cards)}: the cut before stands")
+        dealer = dealer_by(cards)
+    if dealer == TIED:
+        text = cards_text(told.cuts[-1])
+        raise NotationError(line, f"cut {text}: the lowest are equal: allowed is another cut")
+    return dealer
+
+
+def dealer_by(cut: Sequence[int]) -> int:
+    """Returns the seat that deals by the cards that the seats have cut, or TIED (R2, R39)."""
+    packed = sum(card << 6 * seat for seat, card in enumerate(cut))
+    return int(lowest_cut(packed, len(cut)))
 
 
 def lay_cards(games: Games, cards: ToldCards) -> None:
