@@ -209,7 +209,7 @@ class CribbageEnv(LanesOwner, gymnasium.Env[Observation, np.int64]):
         self._dict = self.options.observation == "dict"
         self._target = self.options.checked_rules.target
         if self._view is not None:
-            lanes.witness = self._view.witness
+            lanes.witnesses["view"] = self._tell_view
 
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
@@ -262,8 +262,8 @@ class CribbageEnv(LanesOwner, gymnasium.Env[Observation, np.int64]):
         card = action if type(action) is int else _whole(action, self._num_actions)
         if not 0 <= card < self._num_actions:
             return self._refuse(card)
-        if self._view is not None:
-            return self._step_in_view(card)
+        if self._lanes.witnesses:
+            return self._step_witnessed(card)
         observation = np.empty(self._size, np.uint8)
         mask = np.empty(self._num_actions, np.int8)
         turn, reward, own, others, dealer = step_one(
@@ -289,13 +289,13 @@ class CribbageEnv(LanesOwner, gymnasium.Env[Observation, np.int64]):
             return self._observation(observation, mask), reward, over, False, info
         return observation, reward, over, False, info
 
-    def _step_in_view(self, card: int) -> Step:
-        """Does what `step` does, one decision at a time, each shown to the view."""
-        assert self._view is not None
+    def _step_witnessed(self, card: int) -> Step:
+        """Does what `step` does, one decision at a time, each told to the witnesses."""
         actions = np.array([card])
         if first_illegal(self._game_view, _LANE, actions) >= 0:
             return self._refuse(card)  # before the view forgets what it shows
-        self._view.next_step()
+        if self._view is not None:
+            self._view.next_step()
         sight = self._lanes.blank()
         self._lanes.advance(_LANE, actions, sight)
         over = bool(sight.turns[0] == NOBODY)
@@ -382,6 +382,11 @@ class CribbageEnv(LanesOwner, gymnasium.Env[Observation, np.int64]):
         """Prints the table if the render mode is ``"human"``."""
         if self._view is not None:
             self._view.show(self.games.records[0])
+
+    def _tell_view(self, lanes: Any, before: Any, actions: Any, after: Any) -> None:
+        """Tells the view of a decision (`lanes.Witness`); of a forfeit, `_refuse` does."""
+        if self._view is not None and actions[0] != ILLEGAL:
+            self._view.witness(before, actions, after)
 
     def _stands_elsewhere(self) -> None:
         """Lets the view begin where the game stands now."""

@@ -48,8 +48,22 @@ _POSITION_KEYS = tuple(field.name for field in fields(Position))
 class Witness(Protocol):
     """Is told of every decision that is applied, the agent's and the opponents'."""
 
-    def __call__(self, before: Array, actions: npt.NDArray[np.int64], after: Array) -> None:
-        """Is given the records (M,) before and after, and the actions (M,), NO_CARD for none."""
+    def __call__(
+        self,
+        lanes: npt.NDArray[np.int64],
+        before: Array,
+        actions: npt.NDArray[np.int64],
+        after: Array,
+    ) -> None:
+        """Is told of one decision in each of some lanes.
+
+        Args:
+            lanes: (M,) which of them.
+            before: (M,) their records before.
+            actions: (M,) the actions; NO_CARD where a game begins, ILLEGAL where the agent has
+                forfeited one.
+            after: (M,) their records after.
+        """
         ...
 
 
@@ -82,7 +96,8 @@ class Lanes:
         self.games = Games(n, rules, 0, first_dealer, options.one_deal)
         self.episodes = options.episodes(n)
         self.begun = np.zeros(n, np.bool_)
-        self.witness: Witness | None = None
+        self.witnesses: dict[str, Witness] = {}
+        """Who is told of every decision, by the name of what it is for."""
         self._bind()
 
     def _bind(self) -> None:
@@ -101,7 +116,7 @@ class Lanes:
     def __setstate__(self, state: dict[str, Any]) -> None:
         """Restores the lanes; they go on with the same cards."""
         vars(self).update(state)
-        self.witness = None
+        self.witnesses = {}
         self._bind()
 
     def __len__(self) -> int:
@@ -216,17 +231,24 @@ class Lanes:
     def _step(
         self, lanes: npt.NDArray[np.int64], actions: npt.NDArray[np.int64], sight: Sight
     ) -> None:
-        """Applies an action in each of *lanes*, and tells the witness if there is one."""
-        if self.witness is None:
+        """Applies an action in each of *lanes*, and tells the witnesses if there are any."""
+        if not self.witnesses:
             step_all(self.game_view, self.episode_view, lanes, actions, AGENT, *sight)
             return
-        # House players are asked like policies then, so that the witness sees every decision.
+        # House players are asked like policies then, so that a witness sees every decision.
         self.episodes["bot"][lanes] = OUTSIDE
         before = self.games.records[lanes]
         step_all(self.game_view, self.episode_view, lanes, actions, AGENT, *sight)
         applied = sight.turns[lanes] != ILLEGAL
         if applied.any():
-            self.witness(before[applied], actions[applied], self.games.records[lanes[applied]])
+            self._tell(lanes[applied], before[applied], actions[applied])
+
+    def _tell(
+        self, lanes: npt.NDArray[np.int64], before: Array, actions: npt.NDArray[np.int64]
+    ) -> None:
+        """Tells all witnesses what has happened in *lanes* (`Witness`)."""
+        for witness in self.witnesses.values():
+            witness(lanes, before, actions, self.games.records[lanes])
 
     @property
     def ended(self) -> npt.NDArray[np.bool_]:
@@ -317,6 +339,8 @@ class Lanes:
             sight.masks,
             sight.rewards,
         )
+        if self.witnesses:
+            self._tell(lanes, self.games.records[lanes], np.full(len(lanes), ILLEGAL))
         return texts
 
     def state(self, random_stream: bool) -> dict[str, Any]:

@@ -14,7 +14,7 @@ import numpy.typing as npt
 from gymnasium.error import ResetNeeded
 
 from crib_env.batch import Games
-from crib_env.lanes import Lanes, Sight
+from crib_env.lanes import Lanes, Sight, Witness
 from crib_env.luck import NUM_SEEDS, check_seed
 from crib_env.options import AGENT
 from crib_env.records import lane_seeds
@@ -156,6 +156,24 @@ class LanesOwner:
         """
         self.games.redeal_hidden(seat, seed)
         self._stands_elsewhere()
+
+    def watch(self, name: str, witness: Witness | None) -> None:
+        """Has somebody told of every decision from now on, the opponents' too.
+
+        House players then are asked one decision at a time, which takes longer; the games are the
+        same. Copies and pickles of this environment are not watched.
+
+        Args:
+            name: What for; a second witness by one name takes the place of the first.
+            witness: Who is told; None for nobody any more.
+        """
+        self._lanes.witnesses.pop(name, None)
+        if witness is not None:
+            self._lanes.witnesses[name] = witness
+
+    def opponent_name(self, lane: int = 0) -> str:
+        """Returns the name of the opponent in a lane."""
+        return self._lanes.member_name(lane)
 
     def _stands_elsewhere(self) -> None:
         """Is called where the games have been set by other means than a step."""

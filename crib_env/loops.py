@@ -29,7 +29,7 @@ from crib_env.game_record import OVER, Game
 from crib_env.kernel import kernel
 from crib_env.luck import STREAM_OPPONENTS, philox
 from crib_env.observation import observe, observe_privileged, recall, write_mask
-from crib_env.redeal import lay_out, redeal_hidden, reseed
+from crib_env.redeal import lay_cards, lay_out, redeal_hidden, reseed
 
 Array = npt.NDArray[Any]
 
@@ -408,3 +408,9 @@ def forfeit_seats(games: Array, episodes: Array, player: int, rewards: Array) ->
         if side_of(game, seat) != own:
             rewards[seat] = -paid / others - episodes[seat].potential
             episodes[seat].over = ENDED
+
+
+@kernel
+def lay_cards_one(games: Array, hands: Array, from_pack: int, starter: int) -> None:
+    """Does `redeal.lay_cards` in lane 0. Changes *games*."""
+    lay_cards(games[0], hands, from_pack, starter)

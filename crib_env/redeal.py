@@ -118,14 +118,31 @@ def lay_out(game: Game, hands: Array, starter: int, dealer: int, scores: Array) 
         deal(game)
     for side in range(game.sides):
         game.scores[side] = scores[side]
-    dealt = 0
     for player in range(game.players):
         if hands[player] != UNKNOWN:
-            dealt |= int(hands[player])
-    if dealt == 0:
-        return
+            lay_cards(game, hands, UNKNOWN, starter)
+            return
+
+
+@kernel
+def lay_cards(game: Game, hands: Array, from_pack: int, starter: int) -> None:
+    """Deals these cards in a deal that has just been dealt, in place of its own. Changes *game*.
+
+    Scores, totals, the dealer and the number of the deal stay.
+
+    Args:
+        game: The record, nothing of its deal thrown yet.
+        hands: (MAX_PLAYERS,) int64, the cards dealt to each seat, or UNKNOWN: drawn.
+        from_pack: The cards that the pack adds to the crib, a set, or UNKNOWN: drawn.
+        starter: The starter, or NO_CARD: drawn.
+    """
     clear_deal(game)
-    pack = ALL_CARDS & ~dealt
+    pack = ALL_CARDS
+    for player in range(game.players):
+        if hands[player] != UNKNOWN:
+            pack &= ~int(hands[player])
+    if from_pack != UNKNOWN:
+        pack &= ~from_pack
     draws = 0
     if starter == NO_CARD:
         starter = draw_one(game, pack, draws)
@@ -141,11 +158,14 @@ def lay_out(game: Game, hands: Array, starter: int, dealer: int, scores: Array) 
                 draws += 1
         game.hands[player] = hand
         pack &= ~hand
-    for _ in range(game.crib_from_pack):
-        card = bit_of(draw_one(game, pack, draws))
-        game.crib |= card
-        pack ^= card
-        draws += 1
+    if from_pack != UNKNOWN:
+        game.crib = from_pack
+    else:
+        for _ in range(game.crib_from_pack):
+            card = bit_of(draw_one(game, pack, draws))
+            game.crib |= card
+            pack ^= card
+            draws += 1
     draw_luck(game)
 
 

@@ -25,9 +25,18 @@ from agents.agent import Agent, make
 from crib_env.game_record import Role, Source
 from crib_env.loops import OUTSIDE
 from crib_env.luck import check_seed
+from crib_env.notation.archive import Archive
 from crib_env.records import lane_seeds
 from crib_env.rules import Rules, RulesLike, rules_of
-from eval.play import LANES, OnProgress, limit_threads, play_games, progress_bar
+from eval.play import (
+    LANES,
+    OnProgress,
+    OnTranscript,
+    keeper_of,
+    limit_threads,
+    play_games,
+    progress_bar,
+)
 from eval.provenance import check_writable, keep_json, origin
 from eval.rules_flag import RulesFlag, RulesRefused
 from eval.stats import Estimate, mean_estimate, pair_rate, set_rate
@@ -166,6 +175,7 @@ def play_match(
     rules: RulesLike = None,
     lanes: int = LANES,
     on_progress: OnProgress | None = None,
+    on_transcript: OnTranscript | None = None,
 ) -> MatchResult:
     """Plays a match in sets of games with the same cards: A each side in turn, B all others.
 
@@ -181,6 +191,7 @@ def play_match(
         rules: The rules of all games.
         lanes: How many games are played at a time; no result depends on it.
         on_progress: Told now and then how many more games have ended.
+        on_transcript: Given each game written down, as `eval.play.play_games` gives it.
 
     Raises:
         ValueError: If *games* is none of whole sets, or the seed is out of range.
@@ -194,7 +205,7 @@ def play_match(
     seats = np.tile(np.stack([np.roll(order, game) for game in range(size)]), (games // size, 1))
     agents = [b if place % size else a for place in range(rules.players)]
     start = time.perf_counter()
-    results = play_games(agents, seats, seeds, rules, lanes, on_progress)
+    results = play_games(agents, seats, seeds, rules, lanes, on_progress, on_transcript)
     scores = results["scores"].astype(np.int64)
     most = float(rules.target)
     margin = scores[:, 0] - scores[:, 1:].mean(axis=1)
@@ -370,6 +381,9 @@ class Options:
     """The seed of all cards, and of the luck of players that draw."""
     json: Path | None = None
     """Write the result to this file."""
+    record: Path | None = None
+    """Write every game down (docs/notation.md): each as a file of this folder or, where the path
+    has a suffix, as in games.crib, all added to this file."""
     mode: Literal["greedy", "sample"] = "greedy"
     """How networks choose: the most probable action, or one drawn."""
     b_mode: Literal["greedy", "sample"] | None = None
@@ -398,6 +412,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         check_seed(options.seed)
         if options.json:
             check_writable(options.json)
+        archive = Archive(options.record) if options.record else None
         a = make(options.a, rules, options.mode)
         b = make(options.b, rules, options.b_mode or options.mode)
     except (ValueError, OSError, RulesRefused) as error:
@@ -405,10 +420,21 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return 2
     try:
         with progress_bar(f"{a.name} v {b.name}", games) as on_progress:
-            result = play_match(a, b, games, options.seed, rules, on_progress=on_progress)
+            result = play_match(
+                a,
+                b,
+                games,
+                options.seed,
+                rules,
+                on_progress=on_progress,
+                on_transcript=keeper_of(archive, f"{a.name} v {b.name}, seed {options.seed}"),
+            )
     except KeyboardInterrupt:
         print("eval.match: interrupted, nothing written", file=sys.stderr)
         return 130
+    except OSError as error:
+        print(f"eval.match: {options.record}: not written: {error.strerror}", file=sys.stderr)
+        return 1
     except MemoryError:
         print(f"eval.match: games={games}: more than memory holds", file=sys.stderr)
         return 2

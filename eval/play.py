@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -20,10 +21,15 @@ from agents.agent import Agent
 from crib_env.batch import Games, IllegalActionError
 from crib_env.game_record import Role, Source
 from crib_env.loops import OUTSIDE
+from crib_env.notation import Transcript
+from crib_env.notation.archive import Archive
+from crib_env.notation.recorded_games import RecordedGames
+from crib_env.notation.transcript import plain_text
 from crib_env.rules import Rules, RulesLike, rules_of
 
 Array = npt.NDArray[Any]
 OnProgress = Callable[[int], None]
+OnTranscript = Callable[[int, Transcript], None]
 
 # Enough that a network is asked for thousands of positions at once, and that what a batch costs
 # apart from its games does not count; few enough that the records stay small (a few megabytes).
@@ -56,6 +62,7 @@ def play_games(
     rules: RulesLike = None,
     lanes: int = LANES,
     on_progress: OnProgress | None = None,
+    on_transcript: OnTranscript | None = None,
 ) -> Array:
     """Plays one game for each seed; seat 0 deals first in all of them.
 
@@ -70,6 +77,8 @@ def play_games(
         rules: The rules of all games.
         lanes: How many games are played at a time; no result depends on it.
         on_progress: Told now and then how many more games have ended.
+        on_transcript: Given the number of each game and the game written down, in order; None
+            where games are not to be written down, which takes several times as long.
 
     Returns:
         (G,) records of `result_type`.
@@ -93,9 +102,15 @@ def play_games(
     results = np.zeros(total, result_type(rules))
     for start in range(0, total, lanes):
         part = slice(start, min(start + lanes, total))
-        games = Games(part.stop - start, rules, seeds[part], first_dealer=0)
+        kind = Games if on_transcript is None else RecordedGames
+        games = kind(part.stop - start, rules, seeds[part], first_dealer=0)
         play_out(games, agents, sitting[part], on_progress or (lambda ended: None))
         _collect(games, sitting[part], results[part])
+        if on_transcript is not None:
+            assert isinstance(games, RecordedGames)
+            for lane, row in enumerate(sitting[part]):
+                names = [agents[place].name for place in row]
+                on_transcript(start + lane, games.transcript(lane, names))
     return results
 
 
@@ -146,6 +161,23 @@ def _collect(games: Games, seats: npt.NDArray[np.int8], results: Array) -> None:
     results["scores"] = games.scores[lanes, seat_of[:, :sides] % sides]
     results["points"] = games.points[lanes, seat_of]
     results["worth"] = games.records["worth_totals"][lanes, seat_of]
+
+
+def keeper_of(archive: Archive | None, title: str) -> OnTranscript | None:
+    """Returns what puts every game of a match into an archive, None where there is none.
+
+    Args:
+        archive: Where games are to go.
+        title: What the match is; each transcript notes it, and the number of its game.
+    """
+    if archive is None:
+        return None
+
+    def keep(number: int, transcript: Transcript) -> None:
+        note = plain_text(f"{title}, game {number + 1}")
+        archive.keep(replace(transcript, notes=(*transcript.notes, note)))
+
+    return keep
 
 
 def limit_threads() -> None:

@@ -1,12 +1,14 @@
-"""Wrappers: the observation in the form that a training library asks for.
+"""Wrappers: the observation in the form that a training library asks for; games written down.
 
 `FormatObservation` wraps one environment, `vector.FormatObservation` a vector of them, as Gymnasium
 names its own. `ObservationFormat` is what both apply: plain functions of arrays, of use without an
-environment too. docs/wrappers.md says which library takes what.
+environment too. docs/wrappers.md says which library takes what. `RecordTranscripts` and its twin
+`vector.RecordTranscripts` keep every finished game as text (docs/notation.md).
 """
 
 from crib_env.wrappers import vector
 from crib_env.wrappers.format_observation import FormatObservation
 from crib_env.wrappers.observation_format import ObservationFormat
+from crib_env.wrappers.record_transcripts import RecordTranscripts
 
-__all__ = ["FormatObservation", "ObservationFormat", "vector"]
+__all__ = ["FormatObservation", "ObservationFormat", "RecordTranscripts", "vector"]

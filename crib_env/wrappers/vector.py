@@ -1,7 +1,8 @@
-"""`FormatObservation` for a vector environment. Axes: (N,) its lanes, (N, A) their masks."""
+"""The wrappers for a vector environment. Axes: (N,) its lanes, (N, A) their masks."""
 
 from __future__ import annotations
 
+import os
 from typing import Any
 
 import numpy as np
@@ -18,6 +19,7 @@ from crib_env.wrappers.observation_format import (
     checked_rules,
     plain_vector,
 )
+from crib_env.wrappers.record_transcripts import watcher_of
 
 
 class FormatObservation(VectorWrapper):
@@ -100,6 +102,52 @@ class FormatObservation(VectorWrapper):
         for lane in np.flatnonzero(infos["_final_obs"]):
             formatted[lane] = self.format.apply(plain_vector(final[lane]), masks[lane])
         return formatted
+
+
+class RecordTranscripts(VectorWrapper):
+    """Keeps every finished game of a vector environment as a transcript; changes nothing else.
+
+    All is as in `crib_env.wrappers.RecordTranscripts`. It takes the vector environments of crib_env
+    itself; in one that holds environments side by side, wrap each of those.
+
+    Args:
+        env: A vector environment of crib_env, under any wrappers.
+        path: See `crib_env.wrappers.RecordTranscripts`.
+        with_seed: See `crib_env.wrappers.RecordTranscripts`.
+
+    Raises:
+        ValueError: As for one environment.
+    """
+
+    def __init__(
+        self,
+        env: VectorEnv[Any, Any, Any],
+        path: str | os.PathLike[str],
+        with_seed: bool = True,
+    ) -> None:
+        """Begins to watch the environment."""
+        super().__init__(env)
+        self._watcher = watcher_of(env.unwrapped, path, with_seed)
+
+    def reset(
+        self, *, seed: Any = None, options: dict[str, Any] | None = None
+    ) -> tuple[Any, dict[str, Any]]:
+        """Resets the environments."""
+        with self._watcher.unless_it_raises():
+            begun = self.env.reset(seed=seed, options=options)
+        self._watcher.save()
+        return begun
+
+    def step(self, actions: Any) -> tuple[Any, Any, Any, Any, dict[str, Any]]:
+        """Steps the environments, and keeps the games that have ended (`RecordTranscripts`)."""
+        stepped = self.env.step(actions)
+        self._watcher.save()
+        return stepped
+
+    def close(self, **kwargs: Any) -> None:
+        """Keeps what is left, and closes the environments."""
+        self._watcher.save()
+        super().close(**kwargs)
 
 
 def _rules_of(env: Any) -> Any:

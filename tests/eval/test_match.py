@@ -20,7 +20,8 @@ from agents.agent import Agent, make
 from agents.checkpoint import Checkpoint, save_checkpoint
 from agents.network import NetworkConfig, PolicyValueNet
 from agents.neural_agent import NetworkPolicy
-from crib_env import BOTS, BotPolicy, IllegalActionError, Rules
+from crib_env import BOTS, BotPolicy, IllegalActionError, Rules, lane_seed
+from crib_env.notation import Transcript, parse, replay
 from crib_env.observation import layout
 from crib_env.rules import PRESETS
 from eval import play, provenance
@@ -546,3 +547,53 @@ def test_a_terminal_shows_progress(monkeypatch: pytest.MonkeyPatch) -> None:
     assert main_of("expert greedy --games 400") == 0
     assert "expert v greedy" in shown.getvalue()
     assert "400/400" in shown.getvalue()
+
+
+# ---- games written down ----
+
+
+def test_every_game_of_a_match_is_written_down_and_the_match_is_the_same(tmp_path: Path) -> None:
+    a, b = make("expert"), make("random")
+    rules = Rules(target=31)
+    told: list[tuple[int, Transcript]] = []
+    plain = play_match(a, b, 12, 5, rules, lanes=5)
+    recorded = play_match(
+        a, b, 12, 5, rules, lanes=5, on_transcript=lambda *game: told.append(game)
+    )
+    assert recorded == plain
+    assert np.array_equal(recorded.results, plain.results)
+    assert [number for number, _ in told] == list(range(12))
+    for number, game in told:
+        assert game.names == (("expert", "random") if number % 2 == 0 else ("random", "expert"))
+        assert game.lane is not None
+        assert game.lane.seed == lane_seed(5, number // 2)
+        end = replay(game).transcript.deals[-1].lines[-1]
+        assert end.seat == (int(plain.results["winner"][number]) ^ number % 2)
+
+
+@pytest.mark.parametrize("target", ["folder", "games.crib"])
+def test_the_command_line_writes_games_down(target: str, tmp_path: Path) -> None:
+    path = tmp_path / target
+    assert main(["greedy", "random", "--games", "4", "--target", "21", "--record", str(path)]) == 0
+    files = [path] if path.is_file() else sorted(path.iterdir())
+    games = [game for file in files for game in parse(file.read_text(encoding="utf-8"))]
+    assert [game.notes for game in games] == [
+        (f"greedy v random, seed 0, game {number}",) for number in range(1, 5)
+    ]
+
+
+def test_games_that_cannot_be_written_down_are_refused(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "none" / "games.crib"
+    assert main(["greedy", "random", "--games", "2", "--record", str(path)]) == 2
+    assert capsys.readouterr().err == f"eval.match: {path}: there is no folder {path.parent}\n"
+    full = tmp_path / "full"
+
+    def fsync(file: int) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("os.fsync", fsync)
+    command = ["greedy", "random", "--games", "2", "--target", "9", "--record", str(full)]
+    assert main(command) == 1
+    assert capsys.readouterr().err == f"eval.match: {full}: not written: No space left on device\n"
