@@ -117,7 +117,7 @@ class PolicyValueNet(nn.Module):
         ranks, cards, others = out.split(
             [NUM_RANKS, NUM_CARDS, out.shape[1] - NUM_RANKS - NUM_CARDS], dim=1
         )
-        by_card = (cards.view(-1, NUM_RANKS, NUM_SUITS) + ranks.unsqueeze(2)).flatten(1)
+        by_card: Tensor = (cards.view(-1, NUM_RANKS, NUM_SUITS) + ranks.unsqueeze(2)).flatten(1)
         if not self.counts:
             return by_card
         # A claim's logit is its own, plus one for just what is there, whichever number that is.
