@@ -30,9 +30,9 @@ from crib_env.tables import CRIB_SCALE, CRIB_VARIANTS
 Array = npt.NDArray[Any]
 DATA = Path(__file__).parent / "data"
 
-# Six cards, two players. The deals of an iteration are always the same: what moves is the throws, not
-# the luck. In the last count, on other deals, the rarest pair is thrown 31,556 times: a standard
-# error below 0.02.
+# Six cards, two players. The deals of an iteration are always the same: what moves is the throws,
+# not the luck. In the last count, on other deals, the rarest pair is thrown 31,556 times: a
+# standard error below 0.02.
 DEALS = 20_000_000
 FINAL_DEALS = 200_000_000
 SETTLED = 0.015  # points: no entry moves more between iterations
@@ -147,9 +147,9 @@ def crib_over_starters(crib: int, pack: int) -> int:
 
 
 def crib_tables(rules: Rules, cribs: Array, deals: int, seed: int) -> tuple[Array, Array]:
-    """Returns expected cribs by cards thrown, own and another's, in 1/CRIB_SCALE, and how many were.
+    """Returns expected cribs by cards thrown, own and another's, and how often those are thrown.
 
-    Both (2, 13, 13) int64; of pairs, the second is counted lower rank first.
+    Both (2, 13, 13) int64: in 1/CRIB_SCALE points, and counts, of pairs with the lower rank first.
 
     Args:
         rules: Of the variant.

@@ -149,7 +149,7 @@ def after_cut(
     Args:
         hands: The cards that each seat has kept; cards and hands left out are filled in.
         starter: The starter; by default some card that is no jack.
-        crib: What is thrown from the dealer's left, the dealer's last; cards left out are filled in.
+        crib: What is thrown, from the dealer's left; cards left out are filled in.
         deals: The seat that deals.
         scores: The scores of all sides before his heels; () for none.
         rules: The rules.

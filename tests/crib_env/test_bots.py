@@ -1,4 +1,7 @@
-"""The house players: told once more in plain Python, frozen, and as strong as they should be."""
+"""The house players: told once more in plain Python, frozen, and as strong as they should be.
+
+What their tables are made of is tested in test_make_tables.py.
+"""
 
 from __future__ import annotations
 
@@ -17,18 +20,23 @@ import numpy.typing as npt
 import pytest
 
 from crib_env.batch import Games
-from crib_env.bots import Bot, bot_move, random_card
+from crib_env.bots import BOTS, Bot, bot_move, random_card
 from crib_env.cards import card_set, card_text, cards_in, parse_card, parse_cards
 from crib_env.game_record import Phase, Role, Source
 from crib_env.kernel import COMPILED, as_records
 from crib_env.loops import OUTSIDE
-from crib_env.make_tables import play_deals
-from crib_env.tables import CRIB_SCALE, OTHER_CRIB, OWN_CRIB
+from crib_env.position import Position
+from crib_env.rules import PRESETS
+from crib_env.tables import CRIB_SCALE, CRIB_VARIANTS, CRIBS
 from tests.golden_bots import choices, hashes
 from tests.referee import pegging_points, score_hand
 from tests.tabletop import DEALER, PONE, after_cut, dealt, random_actions
 
 DATA = Path(__file__).parents[1] / "data"
+OWN_CRIB, OTHER_CRIB = CRIBS[0]
+Throws = tuple[int, ...]
+# Greedy and expert, told in plain Python, are asked for a card to throw or to lay.
+Plain = Callable[[np.void, list[int], list[int]], int]
 
 
 # ---- the choices, in plain Python ----
@@ -48,33 +56,33 @@ def of_ranks(ranks: tuple[int, ...]) -> int:
 
 
 def show_points(kept: tuple[int, ...], starter: int) -> int:
-    """Returns the points of four cards in the show."""
+    """Returns the points of three or four cards in the show."""
     points = of_ranks(tuple(sorted(card // 4 for card in (*kept, starter))))
     suits = {card % 4 for card in kept}
     if len(suits) == 1:
-        points += 5 if starter % 4 in suits else 4
+        points += len(kept) + (starter % 4 in suits)
     return points + (40 + starter % 4 in kept)
 
 
 def before_the_cut(kept: tuple[int, ...]) -> int:
-    """Returns the points of four cards among themselves."""
+    """Returns the points of three or four cards among themselves."""
     points = of_ranks(tuple(sorted(card // 4 for card in kept)))
-    return points + 4 * (len({card % 4 for card in kept}) == 1)
+    return points + len(kept) * (len({card % 4 for card in kept}) == 1)
 
 
-def best_pair(
-    hand: list[int], thrown: list[int], value: Callable[[tuple[int, ...], tuple[int, int]], Any]
+def best_throw(
+    record: np.void, hand: list[int], thrown: list[int], value: Callable[[Throws, Throws], Any]
 ) -> int:
-    """Returns the first card to throw of the best pair; of equal pairs, the first in card order."""
+    """Returns the first card of the best throw; of equal throws, the first in card order."""
     cards = sorted(hand + thrown)
     best = None
-    for first, second in combinations(cards, 2):
-        if not set(thrown) <= {first, second}:
+    for throw in combinations(cards, int(record["num_discards"])):
+        if not set(thrown) <= set(throw):
             continue
-        kept = tuple(card for card in cards if card not in (first, second))
-        worth = value(kept, (first, second))
+        kept = tuple(card for card in cards if card not in throw)
+        worth = value(kept, throw)
         if best is None or worth > best[0]:
-            best = worth, (first, second)
+            best = worth, throw
     assert best is not None
     return next(card for card in best[1] if card not in thrown)
 
@@ -84,7 +92,7 @@ def greedy(record: np.void, legal: list[int], pile: list[int]) -> int:
     seat = int(record["turn"])
     if record["phase"] == Phase.DISCARD:
         hand, thrown = (list(cards_in(record[name][seat])) for name in ("hands", "discards"))
-        return best_pair(hand, thrown, lambda kept, _: before_the_cut(kept))
+        return best_throw(record, hand, thrown, lambda kept, _: before_the_cut(kept))
     return max(legal, key=lambda card: (pegging_points([*pile, card]), card))
 
 
@@ -104,56 +112,78 @@ def best_reply(pile: list[int], unseen: list[int], held: int) -> Fraction:
     )
 
 
+def next_to_lay(record: np.void) -> int:
+    """Returns the next seat to the left that can still lay, as far as all know; else one's own."""
+    seat, players = int(record["turn"]), int(record["players"])
+    for step in range(1, players):
+        other = (seat + step) % players
+        if record["held"][other] and not int(record["gone"]) >> other & 1:
+            return other
+    return seat
+
+
 def expert(record: np.void, legal: list[int], pile: list[int]) -> int:
-    """Throws by expected hand and crib; pegs by points now less the expected best reply."""
-    seat = int(record["turn"])
-    other = 1 - seat
+    """Throws by expected hand and crib; pegs by points now and the next one's expected best reply.
+
+    What a partner replies, and the crib that it deals, are one's own side's.
+    """
+    seat, sides = int(record["turn"]), int(record["sides"])
     hand, thrown = (list(cards_in(record[name][seat])) for name in ("hands", "discards"))
     seen = {*hand, *thrown}
     if record["phase"] == Phase.DISCARD:
-        sign, table = (1, OWN_CRIB) if seat == record["dealer"] else (-1, OTHER_CRIB)
+        own = (seat - int(record["dealer"])) % sides == 0
+        variant = (record["players"], record["cards_dealt"])
+        tables = CRIBS[[(2, 6), (2, 5), (3, 5), (4, 5)].index(variant)]
+        sign, table = (1, tables[0]) if own else (-1, tables[1])
         starters = [card for card in range(52) if card not in seen]
 
-        def value(kept: tuple[int, ...], pair: tuple[int, int]) -> Fraction:
+        def value(kept: Throws, throw: Throws) -> Fraction:
             total = sum(show_points(kept, starter) for starter in starters)
-            crib = Fraction(int(table[pair[0] // 4, pair[1] // 4]), CRIB_SCALE)
+            crib = Fraction(int(table[throw[0] // 4, throw[-1] // 4]), CRIB_SCALE)
             return Fraction(total, len(starters)) + sign * crib
 
-        return best_pair(hand, thrown, value)
+        return best_throw(record, hand, thrown, value)
     laid = [int(card) for card in record["plays"][: record["num_plays"]]]
     seen |= {*laid, int(record["starter"])}
     unseen = [card for card in range(52) if card not in seen]
-    held = 4 - sum(int(by) == other for by in record["play_seats"][: record["num_plays"]])
-    if int(record["gone"]) >> other & 1:
-        held = 0
+    other = next_to_lay(record)
+    kept = int(record["cards_dealt"]) - int(record["num_discards"])
+    laid_by = record["play_seats"][: record["num_plays"]].tolist()
+    held = 0 if other == seat else kept - laid_by.count(other)
+    sign = 1 if (other - seat) % sides == 0 else -1
 
     def worth(card: int) -> tuple[Fraction, int]:
         after = [*pile, card]
-        return Fraction(pegging_points(after)) - best_reply(after, unseen, held), card
+        return Fraction(pegging_points(after)) + sign * best_reply(after, unseen, held), card
 
     # Cards of one rank differ in nothing else.
     highest = {card // 4: card for card in sorted(legal)}
     return max(highest.values(), key=worth)
 
 
-@pytest.fixture(scope="module")
-def positions() -> Games:
-    """Three thousand random positions of all stages of a deal."""
+def random_positions(name: str, number: int) -> Games:
+    """Returns random positions of all stages of a deal, 60 or more of a variant."""
     rng = np.random.default_rng(400)
-    games = Games(200, seed=400)
+    games = Games(200, name, seed=400)
     chosen = []
     for _ in range(60):
         games.next_game()
-        chosen.append(games.copy(rng.choice(200, 50, replace=False)))
+        chosen.append(games.copy(rng.choice(200, number // 60, replace=False)))
         games.apply(random_actions(games.action_masks(), rng))
-    states = games.copy(np.zeros(3_000, np.int64))
+    states = games.copy(np.zeros(sum(map(len, chosen)), np.int64))
     states.records[:] = np.concatenate([some.records for some in chosen])
     return states
 
 
+@pytest.fixture(scope="module", params=CRIB_VARIANTS)
+def positions(request: pytest.FixtureRequest) -> Games:
+    """Three thousand random positions of six cards, six hundred of every other variant."""
+    return random_positions(request.param, 3_000 if request.param == "six_card" else 600)
+
+
 @pytest.mark.parametrize(("bot", "plain"), [(Bot.GREEDY, greedy), (Bot.EXPERT, expert)])
 def test_a_house_player_chooses_as_told_in_plain_words(
-    positions: Games, bot: Bot, plain: Callable[[np.void, list[int], list[int]], int]
+    positions: Games, bot: Bot, plain: Plain
 ) -> None:
     chosen = choices(bot, positions)
     masks = positions.action_masks()
@@ -164,6 +194,15 @@ def test_a_house_player_chooses_as_told_in_plain_words(
         assert card_text(chosen[lane]) == card_text(plain(record, legal, pile)), positions.text(
             lane
         )
+
+
+def test_positions_of_four_have_some_where_the_partner_is_to_reply() -> None:
+    # Else nothing above would hold what a partner's reply is worth.
+    games = random_positions("four_player", 600)
+    playing = games.records[games.records["phase"] == Phase.PLAY]
+    replies = [(next_to_lay(record) - int(record["turn"])) % 4 for record in playing]
+    assert replies.count(2) > 10
+    assert replies.count(1) > 200
 
 
 def test_the_plain_best_reply_is_that_of_all_hands_dealt_one_by_one() -> None:
@@ -231,6 +270,20 @@ def test_expert_throws_fives_to_its_own_crib_alone() -> None:
 
 
 @pytest.mark.nojit
+def test_expert_throws_fives_to_its_partners_crib_as_to_its_own() -> None:
+    thrown = []
+    for deals in range(4):
+        games = Games(1, "four_player")
+        hands: list[str | None] = [None] * 4
+        hands[0] = "5H 6C 7D 8S KH"
+        games.set_position(0, Position(dealer=deals, hands=hands))
+        while games.turn[0]:
+            games.apply(choices(Bot.RANDOM, games))
+        thrown.append(chosen_by(Bot.EXPERT, games))
+    assert thrown == ["5H", "KH", "5H", "KH"]
+
+
+@pytest.mark.nojit
 def test_random_card_is_each_card_for_an_equal_share_of_luck() -> None:
     cards = card_set(parse_cards("AC 5H KS"))
     shares = [random_card(cards, luck) for luck in (0, 2**32 // 3, 2**32 // 3 + 1, 2**32 - 1)]
@@ -238,12 +291,13 @@ def test_random_card_is_each_card_for_an_equal_share_of_luck() -> None:
 
 
 @pytest.mark.skipif(not COMPILED, reason="plays many games")
+@pytest.mark.parametrize("name", CRIB_VARIANTS)
 @pytest.mark.parametrize("bot", [Bot.GREEDY, Bot.EXPERT])
-def test_two_throws_at_once_are_the_two_chosen_one_by_one(bot: Bot) -> None:
-    at_once, one_by_one = Games(2_000, seed=402), Games(2_000, seed=402)
+def test_throws_at_once_are_those_chosen_one_by_one(bot: Bot, name: str) -> None:
+    at_once, one_by_one = (Games(2_000, name, seed=402) for _ in range(2))
     for lane in range(2_000):
         bot_move(int(bot), as_records(at_once.records)[lane])
-    for _ in range(2):
+    for _ in range(at_once.rules.num_discards):
         one_by_one.apply(choices(bot, one_by_one))
     assert np.array_equal(at_once.records["discards"], one_by_one.records["discards"])
     assert at_once.records.tobytes() == one_by_one.records.tobytes()
@@ -252,6 +306,22 @@ def test_two_throws_at_once_are_the_two_chosen_one_by_one(bot: Bot) -> None:
 def test_frozen_choices_in_100_000_positions_are_unchanged() -> None:
     expected = json.loads((DATA / "golden_bots.json").read_text(encoding="utf-8"))
     assert hashes() == expected, "print the new ones with: python -m tests.golden_bots"
+
+
+def test_careless_plays_the_cards_of_expert(positions: Games) -> None:
+    assert Bot["CARELESS"] == 3
+    assert BOTS[3] == "careless"
+    assert np.array_equal(choices(Bot.CARELESS, positions), choices(Bot.EXPERT, positions))
+
+
+@pytest.mark.parametrize("name", PRESETS)
+def test_without_muggins_careless_plays_as_expert_in_whole_games(name: str) -> None:
+    played = []
+    for bot in (Bot.EXPERT, Bot.CARELESS):
+        games = Games(200 if COMPILED else 2, name, seed=403)
+        games.play_bots([bot] * games.rules.players)
+        played.append(games.records.tobytes())
+    assert played[0] == played[1]
 
 
 # ---- the tables of cribs ----
@@ -277,8 +347,21 @@ def test_cribs_are_those_of_hessel_within_a_quarter_of_a_point(
 
 
 def test_a_pair_has_one_crib_in_whatever_order() -> None:
-    for table in (OWN_CRIB, OTHER_CRIB):
-        assert np.array_equal(table, table.T)
+    assert np.array_equal(CRIBS, CRIBS.swapaxes(2, 3))
+
+
+@pytest.mark.parametrize("variant", range(len(CRIB_VARIANTS)), ids=CRIB_VARIANTS)
+def test_cribs_of_every_variant_are_whole_and_in_reason(variant: int) -> None:
+    rules = PRESETS[CRIB_VARIANTS[variant]]
+    cribs = CRIBS[variant] / CRIB_SCALE
+    if rules.num_discards == 1:
+        # One card stands on the diagonal, and nothing beside it.
+        assert not cribs[:, ~np.eye(13, dtype=bool)].any()
+        cribs = cribs[:, range(13), range(13)]
+        assert (cribs.argmax(axis=1) == 4).all()  # the five
+    assert 2.5 < cribs.min() < cribs.max() < 10
+    # Others throw to a crib what helps it least.
+    assert cribs[0].mean() < cribs[1].mean()
 
 
 # ---- strength ----
@@ -337,6 +420,52 @@ def test_one_game_of_eight_between_experts_is_a_skunk(expert_games: Games) -> No
     assert 0.12 <= skunks.mean() <= 0.135
 
 
+def share_of_wins(name: str, first: Bot, second: Bot, games: int) -> float:
+    """Returns how often the side of *first* wins against all others, each side holding it in turn.
+
+    With three players one plays against two; partners play alike.
+    """
+    rules = PRESETS[name]
+    won = []
+    for side in range(rules.sides):
+        table = Games(games // rules.sides, rules, seed=77)
+        seats = range(rules.players)
+        table.play_bots([first if seat % rules.sides == side else second for seat in seats])
+        won.append(table.winner == side)
+    return float(np.concatenate(won).mean())
+
+
+# Of 120,000 games: 0.659, 0.611, 0.603, 0.396 (of three), 0.645.
+@pytest.mark.skipif(not COMPILED, reason="plays many games")
+@pytest.mark.parametrize(
+    ("name", "least"),
+    [
+        ("six_card", 0.64),
+        ("short", 0.59),
+        ("five_card", 0.58),
+        ("three_player", 0.38),
+        ("four_player", 0.62),
+    ],
+)
+def test_expert_beats_greedy_in_every_variant(name: str, least: float) -> None:
+    assert share_of_wins(name, Bot.EXPERT, Bot.GREEDY, 12_000) > least
+
+
+@pytest.mark.skipif(not COMPILED, reason="plays many games")
+@pytest.mark.parametrize(
+    ("name", "least"),
+    [
+        ("six_card", 0.97),
+        ("short", 0.90),
+        ("five_card", 0.92),
+        ("three_player", 0.86),
+        ("four_player", 0.92),
+    ],
+)
+def test_greedy_beats_random_in_every_variant(name: str, least: float) -> None:
+    assert share_of_wins(name, Bot.GREEDY, Bot.RANDOM, 6_000) > least
+
+
 def test_expert_beats_greedy_in_65_of_100_games() -> None:
     games = Games(40_000, seed=411)
     games.play_bots([Bot.EXPERT, Bot.GREEDY])
@@ -357,19 +486,3 @@ def test_seats_do_not_matter_to_equal_players() -> None:
     games.play_bots([Bot.EXPERT, Bot.EXPERT])
     wins, three_errors = share(games.winner == 0)
     assert abs(wins - 0.5) < three_errors
-
-
-@pytest.mark.skipif(not COMPILED, reason="a million deals take minutes uncompiled")
-def test_the_crib_tables_are_what_their_command_finds_by_self_play() -> None:
-    """A million fresh deals: every pair thrown often is within five standard errors."""
-    deals = 1_000_000
-    totals, counts = (np.zeros((2, 13, 13), np.int64) for _ in range(2))
-    play_deals(OWN_CRIB, OTHER_CRIB, deals, 99, totals, counts)
-    assert counts.sum() == 2 * deals
-    for role, table in enumerate((OWN_CRIB, OTHER_CRIB)):
-        often = counts[role] > 2_000
-        assert often.sum() > 60
-        found = totals[role][often] / counts[role][often] / 40
-        # A crib's standard deviation over starters and the other's throw is below 2.5 points.
-        error = 2.5 / np.sqrt(counts[role][often])
-        assert (abs(found - table[often] / CRIB_SCALE) < 5 * error).all()

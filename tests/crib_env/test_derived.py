@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from fractions import Fraction
 from itertools import combinations
 from typing import Any
@@ -11,13 +12,12 @@ import numpy.typing as npt
 import pytest
 
 from crib_env.batch import Games
-from crib_env.bots import throw_value
+from crib_env.bots import first_throw, next_throw, throw_value
 from crib_env.cards import NUM_CARDS, cards_in, cards_text, parse_card, parse_cards
 from crib_env.derived import (
     LEAST_THROW,
     MOST_PEGGED,
     MOST_THROW,
-    NUM_STARTERS,
     derived_inputs,
     derived_layout,
     derived_size,
@@ -26,15 +26,15 @@ from crib_env.game_record import Phase
 from crib_env.kernel import COMPILED, kernel, lowest_bit
 from crib_env.observation import layout
 from crib_env.policy import BotPolicy
-from crib_env.rules import Rules
-from crib_env.tables import CRIB_SCALE, OTHER_CRIB, OWN_CRIB
+from crib_env.rules import PRESETS, Rules
+from crib_env.tables import CRIB_SCALE, CRIB_VARIANTS, CRIBS
 from tests.referee import pegging_points, score_hand
 from tests.tabletop import DEALER, PONE, after_cut, dealt, random_actions
 
 RULES = Rules()
-FIELDS = layout(RULES)
 DERIVED = derived_layout(RULES)
-OWN, OTHER = 0, 1  # relative seats
+OWN = 0  # relative seat
+TABLES = dict(zip(CRIB_VARIANTS, CRIBS, strict=True))
 
 # The throws of all hands of six that are worth least and most: hand, pair, dealer, points. Found by
 # `extremes_of_throws`.
@@ -57,43 +57,40 @@ def pegs(inputs: Inputs) -> Inputs:
     return inputs[..., DERIVED["pegs"].slice]
 
 
-def part(observation: Rows, name: str) -> Rows:
-    """Returns one named slice of an observation."""
-    return observation[FIELDS[name].slice]
-
-
-def points_of_throw(cards: list[int], pair: tuple[int, int], is_dealer: bool) -> Fraction:
+def points_of_throw(cards: list[int], throw: tuple[int, ...], own: bool, name: str) -> Fraction:
     """Returns a throw's expected points, the hand counted by the referee for every starter."""
-    kept = [card for card in cards if card not in pair]
+    kept = [card for card in cards if card not in throw]
     starters = [card for card in range(NUM_CARDS) if card not in cards]
     hands = sum(sum(score_hand(kept, starter, False).values()) for starter in starters)
-    table = OWN_CRIB if is_dealer else OTHER_CRIB
-    crib = Fraction(int(table[pair[0] // 4, pair[1] // 4]), CRIB_SCALE)
-    return Fraction(hands, len(starters)) + (crib if is_dealer else -crib)
+    table = TABLES[name][0 if own else 1]
+    crib = Fraction(int(table[throw[0] // 4, throw[-1] // 4]), CRIB_SCALE)
+    return Fraction(hands, len(starters)) + (crib if own else -crib)
 
 
-def slowly(observation: Rows) -> npt.NDArray[np.float64]:
+def slowly(observation: Rows, name: str = "six_card") -> npt.NDArray[np.float64]:
     """Returns the derived inputs of one observation, worked out from its named slices."""
-    out = np.zeros(derived_size(RULES))
-    if not part(observation, "turn")[OWN]:
+    rules = PRESETS[name]
+    parts = {field: observation[place.slice] for field, place in layout(rules).items()}
+    out = np.zeros(derived_size(rules))
+    if not parts["turn"][OWN]:
         return out
-    hand = np.flatnonzero(part(observation, "hand")).tolist()
-    thrown = np.flatnonzero(part(observation, "discards")).tolist()
-    if part(observation, "phase")[Phase.DISCARD]:
+    hand = np.flatnonzero(parts["hand"]).tolist()
+    thrown = np.flatnonzero(parts["discards"]).tolist()
+    if parts["phase"][Phase.DISCARD]:
         best: dict[int, Fraction] = {}
-        for pair in combinations(sorted(hand + thrown), 2):
-            if set(thrown) <= set(pair):
-                is_dealer = bool(part(observation, "dealer")[OWN])
-                points = points_of_throw(hand + thrown, pair, is_dealer)
-                for card in set(pair) - set(thrown):
+        for throw in combinations(sorted(hand + thrown), rules.num_discards):
+            if set(thrown) <= set(throw):
+                own = int(parts["dealer"].argmax()) % rules.sides == 0
+                points = points_of_throw(hand + thrown, throw, own, name)
+                for card in set(throw) - set(thrown):
                     best[card] = max(points, best.get(card, points))
         for card, points in best.items():
             throws(out)[card] = (points - LEAST_THROW) / (MOST_THROW - LEAST_THROW)
         return out
-    slots = part(observation, "plays").reshape(2 * RULES.num_kept, -1)
+    slots = parts["plays"].reshape(rules.players * rules.num_kept, -1)
     # The suit of a card laid pegs nothing, so the first of its rank stands for it.
     pile = [4 * int(slot[:13].argmax()) for slot in slots if slot[-1]][::-1]
-    count = int(part(observation, "count").argmax())
+    count = int(parts["count"].argmax())
     for card in hand:
         if count + min(card // 4 + 1, 10) <= 31:
             pegs(out)[card] = pegging_points([*pile, card]) / MOST_PEGGED
@@ -103,10 +100,15 @@ def slowly(observation: Rows) -> npt.NDArray[np.float64]:
 @pytest.fixture(scope="module")
 def states() -> list[Games]:
     """Games at every step of a random deal and more."""
-    games = Games(40, seed=500)
+    return random_states("six_card", 40)
+
+
+def random_states(name: str, number: int, steps: int = 16) -> list[Games]:
+    """Returns games of a variant at every step of a random deal and more."""
+    games = Games(number, name, seed=500)
     rng = np.random.default_rng(500)
     states = []
-    for _ in range(16):
+    for _ in range(steps):
         states.append(games.copy())
         games.apply(random_actions(games.action_masks(), rng))
     return states
@@ -121,6 +123,41 @@ def test_they_are_what_plain_python_works_out_from_the_observation(states: list[
             inputs = derived_inputs(rows)
             assert inputs.dtype == np.float32
             np.testing.assert_allclose(inputs, expected, rtol=0, atol=1e-6)
+
+
+@pytest.mark.parametrize("name", ["five_card", "three_player", "four_player"])
+def test_they_are_so_in_every_variant(name: str) -> None:
+    rules = PRESETS[name]
+    pegged = 0
+    for games in random_states(name, 12, 22):
+        few = games.copy(np.arange(5) if games.records["phase"][0] == Phase.DISCARD else None)
+        for player in range(rules.players):
+            rows = few.observe(player)
+            inputs = derived_inputs(rows, name)
+            expected = np.array([slowly(row, name) for row in rows])
+            np.testing.assert_allclose(inputs, expected, rtol=0, atol=1e-6)
+            assert np.array_equal(inputs, derived_inputs(rows, rules))
+            pegged += int(pegs(inputs).any(axis=1).sum())
+    assert pegged > 5
+
+
+@pytest.mark.parametrize("name", CRIB_VARIANTS)
+def test_with_muggins_claims_and_calls_have_none(name: str) -> None:
+    rules = replace(PRESETS[name], muggins="full")
+    games = Games(20, rules, seed=506)
+    rng = np.random.default_rng(506)
+    seen = set()
+    for _ in range(40):
+        phases = games.records["phase"]
+        inputs = derived_inputs(games.observe(), rules)
+        assert inputs.shape == (20, 2 * NUM_CARDS)
+        claiming = (phases == Phase.CLAIM) | (phases == Phase.CALL)
+        assert not inputs[claiming].any()
+        assert inputs[phases == Phase.DISCARD].any(axis=1).all()
+        seen |= set(phases.tolist())
+        games.next_game()
+        games.apply(random_actions(games.action_masks(), rng))
+    assert seen >= {Phase.DISCARD, Phase.PLAY, Phase.CLAIM, Phase.CALL}
 
 
 def test_only_cards_that_may_be_chosen_have_any_and_by_phase(states: list[Games]) -> None:
@@ -148,12 +185,14 @@ def test_there_are_none_once_the_game_is_over() -> None:
         assert not derived_inputs(games.observe(player), Rules(target=9)).any()
 
 
-def test_the_highest_card_by_card_is_experts_throw() -> None:
-    expert = BotPolicy("expert")
-    games = Games(2_000, seed=502)
-    for _ in range(4):  # pone's two throws, then the dealer's
+@pytest.mark.parametrize("name", CRIB_VARIANTS)
+def test_the_highest_card_by_card_is_experts_throw(name: str) -> None:
+    rules = PRESETS[name]
+    expert = BotPolicy("expert", rules)
+    games = Games(2_000, rules, seed=502)
+    for _ in range(rules.players * rules.num_discards):
         rows, masks = games.observe(), games.action_masks()
-        chosen = throws(derived_inputs(rows)).argmax(axis=1)
+        chosen = throws(derived_inputs(rows, rules)).argmax(axis=1)
         assert np.array_equal(chosen, expert(rows, masks, games.luck()))
         games.apply(chosen)
     assert (games.records["phase"] == Phase.PLAY).any()
@@ -242,41 +281,40 @@ def test_what_are_no_observations_is_refused_in_one_line(rows: Rows) -> None:
     assert "\n" not in str(caught.value)
 
 
-def test_slices_follow_each_other_and_say_their_scale() -> None:
+@pytest.mark.parametrize("rules", [*PRESETS.values(), Rules(muggins="show")])
+def test_slices_follow_each_other_and_say_their_scale(rules: Rules) -> None:
     end = 0
-    for name, field in DERIVED.items():
+    fields = derived_layout(rules)
+    for name, field in fields.items():
         assert (field.name, field.start, field.high) == (name, end, 1)
-        assert field.stop - field.start == RULES.num_actions
+        assert field.stop - field.start == NUM_CARDS
         end = field.stop
-    assert end == derived_size(RULES)
-    assert f"(points + {-LEAST_THROW}) / {MOST_THROW - LEAST_THROW}" in DERIVED["throws"].meaning
-    assert f"points / {MOST_PEGGED}" in DERIVED["pegs"].meaning
+    assert end == derived_size(rules)
+    assert f"(points + {-LEAST_THROW}) / {MOST_THROW - LEAST_THROW}" in fields["throws"].meaning
+    assert f"over all {NUM_CARDS - rules.cards_dealt} starters" in fields["throws"].meaning
+    assert f"points / {MOST_PEGGED}" in fields["pegs"].meaning
 
 
 @kernel
-def extremes_of_throws(out: npt.NDArray[np.int64]) -> None:
-    """Writes the least and the most that a throw is worth, (2, 3): value, hand and pair.
+def extremes_of_throws(
+    cards_dealt: int, size: int, cribs: npt.NDArray[np.int64], out: npt.NDArray[np.int64]
+) -> None:
+    """Writes the least and the most that a throw is worth, (2, 3): value, hand and throw.
 
-    Over all hands of six but for the names of the suits: the lowest card is a club.
+    Over all hands but for the names of the suits: the lowest card is a club.
     """
-    hand = (1 << 6) - 1
+    hand = (1 << cards_dealt) - 1
     while hand < 1 << NUM_CARDS:
         if lowest_bit(hand) % 4 == 0:
-            firsts = hand
-            while firsts:
-                first = firsts & -firsts
-                firsts ^= first
-                seconds = firsts
-                while seconds:
-                    second = seconds & -seconds
-                    seconds ^= second
-                    pair = first | second
-                    as_pone = throw_value(hand, pair, OTHER_CRIB, -1)
-                    as_dealer = throw_value(hand, pair, OWN_CRIB, 1)
-                    if min(as_pone, as_dealer) < out[0, 0]:
-                        out[0] = min(as_pone, as_dealer), hand, pair
-                    if max(as_pone, as_dealer) > out[1, 0]:
-                        out[1] = max(as_pone, as_dealer), hand, pair
+            throw = first_throw(hand, size)
+            while throw:
+                as_pone = throw_value(hand, throw, cribs[1], -1)
+                as_dealer = throw_value(hand, throw, cribs[0], 1)
+                if min(as_pone, as_dealer) < out[0, 0]:
+                    out[0] = min(as_pone, as_dealer), hand, throw
+                if max(as_pone, as_dealer) > out[1, 0]:
+                    out[1] = max(as_pone, as_dealer), hand, throw
+                throw = next_throw(hand, throw)
         # The next larger set of as many cards (Gosper's hack).
         lowest = hand & -hand
         ripple = hand + lowest
@@ -285,11 +323,16 @@ def extremes_of_throws(out: npt.NDArray[np.int64]) -> None:
 
 @pytest.mark.torture
 @pytest.mark.skipif(not COMPILED, reason="goes through all hands of six")
-def test_no_throw_of_any_hand_lies_outside_the_scale() -> None:
+@pytest.mark.parametrize("name", CRIB_VARIANTS)
+def test_no_throw_of_any_hand_lies_outside_the_scale(name: str) -> None:
+    rules = PRESETS[name]
     out = np.zeros((2, 3), np.int64)
-    extremes_of_throws(out)
-    for (value, hand, pair), (cards, thrown, _, points) in zip(out, EXTREMES, strict=True):
-        assert cards_text(cards_in(hand)) == cards
-        assert cards_text(cards_in(pair)) == thrown
-        assert round(value / (CRIB_SCALE * NUM_STARTERS), 2) == points
-        assert LEAST_THROW < points < MOST_THROW
+    extremes_of_throws(rules.cards_dealt, rules.num_discards, TABLES[name], out)
+    least, most = (out[:, 0] / (CRIB_SCALE * (NUM_CARDS - rules.cards_dealt))).round(2)
+    assert LEAST_THROW < least < 0
+    assert 10 < most < MOST_THROW
+    if name == "six_card":
+        for (_, hand, throw), (cards, thrown, _, _) in zip(out, EXTREMES, strict=True):
+            assert cards_text(cards_in(hand)) == cards
+            assert cards_text(cards_in(throw)) == thrown
+        assert [least, most] == [points for _, _, _, points in EXTREMES]
