@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from crib_env.cards import (
+    ALL_CARDS,
     CARDS_OF_RANK,
     CARDS_OF_SUIT,
     JACK,
@@ -31,6 +32,8 @@ from crib_env.observation import unseen_by
 from crib_env.scoring import (
     POINTS_OF_FIVE,
     POINTS_OF_FOUR,
+    TOTALS_OF_FOUR,
+    TOTALS_OF_THREE,
     kept_score,
     pegging_score,
     ranks_index,
@@ -291,13 +294,18 @@ def throw_value(cards: int, throw: int, crib_table: Array, sign: int) -> int:
 
 @kernel
 def starter_total(kept: int, unseen: int) -> int:
-    """Returns the points of three or four kept cards, summed over every starter of *unseen*."""
+    """Returns the points of three or four kept cards, summed over every starter of *unseen*.
+
+    By ranks: what all 52 cards would make with them, less what those seen would, which are fewer.
+    """
     size = bit_count(kept)
-    index = ranks_index(kept) * NUM_RANKS
-    total = 0
-    for rank in range(NUM_RANKS):
-        points = POINTS_OF_FIVE[index + rank] if size == 4 else POINTS_OF_FOUR[index + rank]
-        total += bit_count(unseen & CARDS_OF_RANK[rank]) * int(points)
+    index = ranks_index(kept)
+    total = int(TOTALS_OF_FOUR[index]) if size == 4 else int(TOTALS_OF_THREE[index])
+    seen = ALL_CARDS & ~unseen
+    while seen:
+        place = index * NUM_RANKS + rank_of(lowest_bit(seen))
+        total -= int(POINTS_OF_FIVE[place]) if size == 4 else int(POINTS_OF_FOUR[place])
+        seen &= seen - 1
     for suit in range(NUM_SUITS):
         in_suit = bit_count(unseen & CARDS_OF_SUIT[suit])
         if kept & CARDS_OF_SUIT[suit] == kept:

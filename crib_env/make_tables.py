@@ -43,7 +43,7 @@ MOST_ITERATIONS = 20
 AVERAGED_DEALS = {"five_card": 4_000_000, "three_player": 1_000_000, "four_player": 1_000_000}
 ITERATIONS = 30
 FIRST_ITERATIONS = 10
-CHECK_DEALS = 10_000_000  # on which the error that remains is measured
+CHECK_DEALS = 5_000_000  # on which the error that remains is measured
 
 
 @kernel

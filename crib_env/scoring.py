@@ -29,6 +29,11 @@ with np.load(Path(__file__).parent / "data" / "hands.npz") as _tables:
     POINTS_OF_FIVE = _tables["points_of_five"]
     POINTS_OF_FOUR = _tables["points_of_four"]
 
+# The same, of four and of three ranks, summed over all 52 cards that may join them; ranks that
+# cannot be there five times count 0.
+TOTALS_OF_FOUR = 4 * POINTS_OF_FIVE.reshape(-1, NUM_RANKS).sum(axis=1, dtype=np.int16)
+TOTALS_OF_THREE = 4 * POINTS_OF_FOUR.reshape(-1, NUM_RANKS).sum(axis=1, dtype=np.int16)
+
 
 @kernel
 def fifteens(cards: int) -> int:
