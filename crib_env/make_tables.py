@@ -161,8 +161,9 @@ def crib_tables(rules: Rules, cribs: Array, deals: int, seed: int) -> tuple[Arra
     counts = np.zeros((2, NUM_RANKS, NUM_RANKS), np.int64)
     play_deals(rules.players, rules.cards_dealt, cribs, deals, seed, totals, counts)
     places = np.triu_indices(NUM_RANKS) if rules.num_discards == 2 else np.diag_indices(NUM_RANKS)
-    print(f"{deals} deals, the rarest thrown {counts[:, *places].min()} times", flush=True)
-    if counts[:, *places].min() == 0:
+    rarest = min(side[places].min() for side in counts)
+    print(f"{deals} deals, the rarest thrown {rarest} times", flush=True)
+    if rarest == 0:
         raise RuntimeError(f"a throw is never made in {deals} deals: play more")
     starters = NUM_CARDS - rules.players * rules.cards_dealt - rules.crib_from_pack
     tables = np.zeros_like(totals)
@@ -218,7 +219,7 @@ def averaged_cribs(variant: str) -> Array:
         thrown_by.append(cribs)
         measured, _ = crib_tables(rules, cribs, AVERAGED_DEALS[variant], iteration + 2)
         cribs = (cribs + measured) // 2
-    cribs = np.rint(np.mean(thrown_by[FIRST_ITERATIONS:], axis=0)).astype(np.int64)
+    cribs = np.asarray(np.rint(np.mean(thrown_by[FIRST_ITERATIONS:], axis=0)), np.int64)
     largest, mean = crib_error(rules, cribs, CHECK_DEALS, ITERATIONS + 2)
     print(f"{variant}: off by {largest:.3f} points at most, {mean:.3f} in the mean", flush=True)
     return cribs

@@ -443,7 +443,7 @@ def check_cut_for_deal(given: Case, expected: Case) -> None:
 
 def check_dealer_rotation(given: Case, expected: Case) -> None:
     games = Games(1, rules_of(given), seed=[64], first_dealer=given["first_dealer"])
-    dealers = []
+    dealers: list[int] = []
     while len(dealers) < given["deals"]:
         if games.records["deal_number"][0] == len(dealers):
             dealers.append(int(games.records["dealer"][0]))

@@ -12,7 +12,7 @@ import pytest
 from crib_env import make_tables
 from crib_env.batch import Games
 from crib_env.bots import Bot
-from crib_env.game import Phase
+from crib_env.game_record import Phase
 from crib_env.kernel import COMPILED
 from crib_env.make_tables import AVERAGED_DEALS, averaged_cribs, crib_error, play_deals
 from crib_env.rules import PRESETS
