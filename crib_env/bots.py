@@ -269,8 +269,8 @@ def crib_table_of(players: int, cards_dealt: int, own: bool) -> Array:
     variant = players - 1
     if players == 2 and cards_dealt == 6:
         variant = 0
-    table: Array = CRIBS[variant, 0 if own else 1]
-    return table
+    cribs: Array = CRIBS[variant, 0 if own else 1]
+    return cribs
 
 
 @kernel

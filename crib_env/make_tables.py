@@ -161,7 +161,7 @@ def crib_tables(rules: Rules, cribs: Array, deals: int, seed: int) -> tuple[Arra
     counts = np.zeros((2, NUM_RANKS, NUM_RANKS), np.int64)
     play_deals(rules.players, rules.cards_dealt, cribs, deals, seed, totals, counts)
     places = np.triu_indices(NUM_RANKS) if rules.num_discards == 2 else np.diag_indices(NUM_RANKS)
-    rarest = min(int(counts[side][places].min()) for side in range(2))
+    rarest = min(side[places].min() for side in counts)
     print(f"{deals} deals, the rarest thrown {rarest} times", flush=True)
     if rarest == 0:
         raise RuntimeError(f"a throw is never made in {deals} deals: play more")

@@ -122,10 +122,11 @@ def next_to_lay(record: np.void) -> int:
     return seat
 
 
-def expert(record: np.void, legal: list[int], pile: list[int]) -> int:
+def expert(record: np.void, legal: list[int], pile: list[int], partners: int = 1) -> int:
     """Throws by expected hand and crib; pegs by points now and the next one's expected best reply.
 
-    What a partner replies, and the crib that it deals, are one's own side's.
+    What a partner replies, and the crib that it deals, are one's own side's; with *partners* -1,
+    its replies count as another's.
     """
     seat, sides = int(record["turn"]), int(record["sides"])
     hand, thrown = (list(cards_in(record[name][seat])) for name in ("hands", "discards"))
@@ -150,7 +151,7 @@ def expert(record: np.void, legal: list[int], pile: list[int]) -> int:
     kept = int(record["cards_dealt"]) - int(record["num_discards"])
     laid_by = record["play_seats"][: record["num_plays"]].tolist()
     held = 0 if other == seat else kept - laid_by.count(other)
-    sign = 1 if (other - seat) % sides == 0 else -1
+    sign = partners if (other - seat) % sides == 0 else -1
 
     def worth(card: int) -> tuple[Fraction, int]:
         after = [*pile, card]
@@ -189,11 +190,33 @@ def test_a_house_player_chooses_as_told_in_plain_words(
     masks = positions.action_masks()
     for lane, record in enumerate(positions.records):
         legal = np.flatnonzero(masks[lane]).tolist()
-        number, size = int(record["num_plays"]), int(record["pile_size"])
-        pile = [int(card) for card in record["plays"][number - size : number]]
-        assert card_text(chosen[lane]) == card_text(plain(record, legal, pile)), positions.text(
-            lane
-        )
+        card = plain(record, legal, pile_of(record))
+        assert card_text(chosen[lane]) == card_text(card), positions.text(lane)
+
+
+def pile_of(record: np.void) -> list[int]:
+    """Returns the cards laid in this count, in order."""
+    number, size = int(record["num_plays"]), int(record["pile_size"])
+    return [int(card) for card in record["plays"][number - size : number]]
+
+
+@pytest.mark.skipif(not COMPILED, reason="looks for rare positions in many games")
+def test_expert_wishes_its_partner_a_good_reply() -> None:
+    """Where the partner lays next, since the seat between has said go or holds no card."""
+    games = Games(4_000, "four_player", seed=404)
+    rng = np.random.default_rng(404)
+    found = differ = 0
+    while found < 200:
+        for lane in np.flatnonzero(games.records["phase"] == Phase.PLAY):
+            record = games.records[lane]
+            legal = np.flatnonzero(games.action_masks(lanes=[lane])[0]).tolist()
+            if len(legal) > 1 and (next_to_lay(record) - int(record["turn"])) % 4 == 2:
+                card = expert(record, legal, pile_of(record))
+                assert choices(Bot.EXPERT, games.copy([lane]))[0] == card, games.text(lane)
+                found += 1
+                differ += card != expert(record, legal, pile_of(record), partners=-1)
+        games.apply(random_actions(games.action_masks(), rng))
+    assert differ > 10
 
 
 def test_positions_of_four_have_some_where_the_partner_is_to_reply() -> None:
