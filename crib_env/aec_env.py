@@ -21,11 +21,12 @@ from gymnasium.error import ResetNeeded
 
 from crib_env.batch import Games, IllegalActionError
 from crib_env.cards import NO_CARD
+from crib_env.checks import named
 from crib_env.episode import ENDED
 from crib_env.kernel import as_records
 from crib_env.lanes import position_of
 from crib_env.loops import ILLEGAL, NOBODY, forfeit_seats, see_one, step_seats
-from crib_env.luck import NUM_SEEDS, check_seed
+from crib_env.luck import check_seed
 from crib_env.observation import observation_high, privileged_layout
 from crib_env.options import MatchPoints, Options, RewardName, ShapingName
 from crib_env.position import Position
@@ -223,16 +224,16 @@ class raw_env(pettingzoo.AECEnv):  # type: ignore[misc]  # noqa: N801  ships no 
         self._seat(agent)
         return self.action_spaces[agent]
 
-    def _seat(self, agent: str) -> int:
+    def _seat(self, agent: Any) -> int:
         """Returns the seat of an agent.
 
         Raises:
             ValueError: If there is no such agent.
         """
-        seat = self._seats.get(agent)
-        if seat is None:
-            raise ValueError(f"agent {agent!r}: allowed are {', '.join(self._seats)}")
-        return seat
+        # What is no text may not be looked up.
+        if not isinstance(agent, str) or agent not in self._seats:
+            raise ValueError(f"agent {named(agent)}: allowed are {', '.join(self._seats)}")
+        return self._seats[agent]
 
     def reset(self, seed: int | None = None, options: dict[str, Any] | None = None) -> None:
         """Begins the next game of the lane, or the first of another lane.
@@ -249,7 +250,7 @@ class raw_env(pettingzoo.AECEnv):  # type: ignore[misc]  # noqa: N801  ships no 
         if seed is not None:
             seed = check_seed(seed)
         elif not self._begun:
-            seed = int(np.random.SeedSequence().generate_state(1, np.uint64)[0]) % NUM_SEEDS
+            seed = int(np.random.SeedSequence().generate_state(1, np.uint64)[0])
         if isinstance(options, Mapping):
             options = {name: options[name] for name in options if name != _UNREAD_OPTION}
         position = position_of(options)
@@ -489,7 +490,7 @@ def _whole(action: Any, num_actions: int) -> int:
         return operator.index(action)
     except TypeError:
         raise TypeError(
-            f"action {action!r}: an action is an int from 0 to {num_actions - 1}"
+            f"action {named(action)}: allowed is an int from 0 to {num_actions - 1}"
         ) from None
 
 

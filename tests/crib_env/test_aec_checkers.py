@@ -69,10 +69,11 @@ def test_seed_test_passes(rules: Rules, observation: Any) -> None:
     seed_test(lambda: make_env(rules=rules, observation=observation))
 
 
+@every_kind
 @every_form
-def test_render_test_passes(observation: Any) -> None:
+def test_render_test_passes(rules: Rules, observation: Any) -> None:
     render_test(
-        lambda render_mode: make_env(observation=observation, render_mode=render_mode),
+        lambda render_mode: make_env(rules=rules, observation=observation, render_mode=render_mode),
         {"ansi": lambda text: "player_0" in text},
     )
 

@@ -154,6 +154,9 @@ def test_an_agent_that_is_none_is_refused() -> None:
     for ask in (env.observe, env.observation_space, env.action_space):
         with pytest.raises(ValueError, match=r"^agent 'player_2': allowed are player_0, player_1$"):
             ask("player_2")
+        for agent in (0, None, [1]):
+            with pytest.raises(ValueError, match=r"^agent .*: allowed are player_0, player_1$"):
+                ask(agent)
 
 
 # ---- the same games as CribbageEnv ----

@@ -143,7 +143,7 @@ def test_an_illegal_action_raises_in_raw_env_and_changes_nothing(rules: Rules) -
 def test_what_is_no_whole_number_is_an_error(action: Any) -> None:
     env = raw_env()
     env.reset(seed=1)
-    with pytest.raises(TypeError, match="an action is an int from 0 to 51"):
+    with pytest.raises(TypeError, match="allowed is an int from 0 to 51"):
         env.step(action)
 
 
