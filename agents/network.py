@@ -13,7 +13,7 @@ from torch import Tensor, nn
 
 from crib_env.cards import NUM_CARDS, NUM_RANKS, NUM_SUITS
 from crib_env.derived import derived_inputs, derived_layout
-from crib_env.game import NUM_CLAIMS, Phase
+from crib_env.game_record import NUM_CLAIMS, Phase
 from crib_env.observation import (
     layout,
     observation_high,

@@ -14,7 +14,7 @@ from torch import Tensor
 
 from agents.network import MaskedCategorical, NetworkConfig, PolicyValueNet, draw, luck_fraction
 from crib_env.cards import NUM_CARDS
-from crib_env.game import CLAIM_ACTION, NUM_CLAIMS, Phase
+from crib_env.game_record import CLAIM_ACTION, NUM_CLAIMS, Phase
 from crib_env.rules import PRESETS, Rules
 from eval.rules_flag import rules_text
 from tests.learners import luck_grid, midway
