@@ -212,7 +212,7 @@ def test_expert_wishes_its_partner_a_good_reply() -> None:
             legal = np.flatnonzero(games.action_masks(lanes=[lane])[0]).tolist()
             if len(legal) > 1 and (next_to_lay(record) - int(record["turn"])) % 4 == 2:
                 card = expert(record, legal, pile_of(record))
-                assert choices(Bot.EXPERT, games.copy([lane]))[0] == card, games.text(lane)
+                assert choices(Bot.EXPERT, games.copy([lane]))[0] == card, games.text(int(lane))
                 found += 1
                 differ += card != expert(record, legal, pile_of(record), partners=-1)
         games.apply(random_actions(games.action_masks(), rng))
