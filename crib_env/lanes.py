@@ -164,15 +164,16 @@ class Lanes:
     def _completed(self, lane: int, position: Position) -> Position:
         """Returns a position with the scores of the lane where it tells none.
 
-        Scores drawn as in play are the dealer's and pone's, as the cards are: they go with the
-        deal.
+        Scores drawn as in play, and those that a five-card game begins with, are the dealer's and
+        pone's, as the cards are: they go with the deal.
         """
         if position.scores is not None:
             return position
         scores = tuple(self.games.scores[lane].tolist())
         dealer = int(self.games.records["dealer"][lane])
-        drawn = self.episodes["start"][lane] == Start.PLAY
-        if drawn and position.dealer not in (None, dealer):
+        start = self.episodes["start"][lane]
+        of_roles = start == Start.PLAY or (start == Start.ZERO and self.games.rules.is_five_card)
+        if of_roles and position.dealer not in (None, dealer):
             scores = scores[::-1]
         return replace(position, scores=scores)
 

@@ -118,3 +118,12 @@ def test_a_policy_as_opponent_holds_every_other_seat(name: str) -> None:
             trace.append(observation.tobytes())
         games.append(trace)
     assert games[0] == games[1]
+
+
+@pytest.mark.parametrize("dealer", [0, 1])
+def test_a_five_card_position_without_scores_gives_pone_its_three(dealer: int) -> None:
+    for seed in range(4):
+        env = gymnasium.make(GAME, rules="five_card", opponent="greedy")
+        _, info = env.reset(seed=seed, options={"dealer": dealer})
+        assert info["agent_score"] == (0 if dealer == 0 else 3)
+        assert info["opponent_score"] == (3 if dealer == 0 else 0)
