@@ -15,6 +15,7 @@ import numpy.typing as npt
 
 from crib_env.bots import BOTS
 from crib_env.cards import NO_CARD, NUM_CARDS, card_text, cards_in, cards_text
+from crib_env.checks import is_array_of_whole, is_whole, named
 from crib_env.game_record import (
     A_CARD,
     A_GO,
@@ -46,6 +47,7 @@ from crib_env.luck import STREAM_REDEAL, WORD, check_seed
 from crib_env.observation import observation_size, privileged_size
 from crib_env.position import Position, hands_array, position_text
 from crib_env.records import (
+    MOST_LANES,
     FirstDealer,
     checked_out,
     first_dealer_code,
@@ -92,17 +94,20 @@ class Games:
         one_deal: bool = False,
     ) -> None:
         """Starts the first game of every lane."""
-        whole = isinstance(n, (int, np.integer)) and n is not True  # type: ignore[redundant-expr]  # of users
-        if not whole or n < 1:
-            raise ValueError(f"n={n!r}: allowed is a whole number of lanes, 1 or more")
+        if not (is_whole(n) and 1 <= n <= MOST_LANES):
+            raise ValueError(f"n={named(n)}: allowed is a whole number of lanes, 1 to {MOST_LANES}")
         if not isinstance(one_deal, (bool, np.bool_)):
-            raise ValueError(f"one_deal={one_deal!r}: allowed are True and False")
+            raise ValueError(f"one_deal={named(one_deal)}: allowed are True and False")
         n = int(n)
         self.rules = rules_of(rules)
         self.records = new_records(n, self.rules)
         self.records["first_dealer"] = first_dealer_code(first_dealer, self.rules)
         self.records["one_deal"] = one_deal
-        if np.ndim(seed) == 0:
+        try:
+            one_seed = np.ndim(seed) == 0
+        except ValueError:  # rows of different lengths
+            one_seed = False
+        if one_seed:
             seeds = lane_seeds(cast(int, seed), n)
         else:
             given = cast(Sequence[int], seed)
@@ -184,7 +189,7 @@ class Games:
                 raise ValueError(f"a lane mask of shape {chosen.shape}: allowed is ({len(self)},)")
             return np.flatnonzero(chosen)
         chosen = np.atleast_1d(chosen)
-        if chosen.ndim > 1 or (chosen.size and not np.issubdtype(chosen.dtype, np.integer)):
+        if chosen.ndim > 1 or (chosen.size and not is_array_of_whole(chosen)):
             raise ValueError(
                 f"lanes {chosen.dtype} of shape {chosen.shape}: allowed are ints in one row"
             )
@@ -207,7 +212,7 @@ class Games:
             turns = self.records["turn"] if lanes is self._lanes else self.records["turn"][lanes]
             return turns.astype(np.int64)
         given = np.asarray(players)
-        if given.size and not np.issubdtype(given.dtype, np.integer):
+        if given.size and not is_array_of_whole(given):
             raise ValueError(f"players {given.dtype}: allowed are ints")
         if given.ndim > 1 or given.size not in (1, len(lanes)):
             raise ValueError(
@@ -296,7 +301,7 @@ class Games:
         chosen = np.atleast_1d(np.asarray(actions))
         if chosen.shape == which.shape == (0,):
             return
-        if chosen.shape != which.shape or not np.issubdtype(chosen.dtype, np.integer):
+        if chosen.shape != which.shape or not is_array_of_whole(chosen):
             raise ValueError(
                 f"actions {chosen.dtype} of shape {chosen.shape}: allowed are ints of {which.shape}"
             )
@@ -326,9 +331,9 @@ class Games:
             name_lane: Whether to say which lane, where there is more than one.
         """
         game = self.records[lane]
-        named = card_text(action) if 0 <= action < NUM_CARDS else "no card"
+        what = card_text(action) if 0 <= action < NUM_CARDS else "no card"
         if NUM_CARDS <= action < self.num_actions:
-            named = f"{action - CLAIM_ACTION} points"
+            what = f"{action - CLAIM_ACTION} points"
         if game["phase"] == OVER:
             allowed = "none, the game is over"
         else:
@@ -341,7 +346,7 @@ class Games:
                 allowed = f"none, seat {game['turn']} is to act"
         where = f" in lane {lane}" if name_lane and len(self) > 1 else ""
         position = position_text(game, player)
-        return f"illegal action {action} ({named}){where}: allowed: {allowed}; {position}"
+        return f"illegal action {named(action)} ({what}){where}: allowed: {allowed}; {position}"
 
     def next_game(self, lanes: npt.ArrayLike | None = None) -> None:
         """Goes on to the next game of each lane, with new cards and the next first dealer.
@@ -360,9 +365,9 @@ class Games:
             lanes: Which lanes; by default all.
         """
         given = np.asarray(seats)
-        if not np.issubdtype(given.dtype, np.integer):
+        if not is_array_of_whole(given):
             raise ValueError(
-                f"house players {seats!r}: allowed are numbers of crib_env.Bot, and OUTSIDE"
+                f"house players {named(seats)}: allowed are numbers of crib_env.Bot, and OUTSIDE"
             )
         if not (given.min() >= OUTSIDE and given.max() < len(BOTS)):
             raise ValueError(
@@ -378,7 +383,7 @@ class Games:
             ValueError: If the position is impossible, in one line; the lane is unchanged.
         """
         if not isinstance(position, Position):
-            raise ValueError(f"position {position!r}: allowed is a crib_env.Position")
+            raise ValueError(f"position {named(position)}: allowed is a crib_env.Position")
         position.check(self.rules)
         scratch = self.copy([lane])
         scores = np.zeros(MAX_PLAYERS, np.int64)

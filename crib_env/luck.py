@@ -11,8 +11,7 @@ Words are 32 bits in int64, masked after each step: the same text gives the same
 
 from __future__ import annotations
 
-from numbers import Integral
-
+from crib_env.checks import is_whole, named
 from crib_env.kernel import kernel
 
 WORD = 0xFFFFFFFF
@@ -69,8 +68,8 @@ def check_seed(seed: int) -> int:
     Raises:
         ValueError: If it is not a whole number from 0 to 2**64 - 1.
     """
-    if isinstance(seed, bool) or not isinstance(seed, Integral) or not 0 <= seed < NUM_SEEDS:
-        raise ValueError(f"seed {seed!r}: a seed is a whole number from 0 to 2**64 - 1")
+    if not is_whole(seed) or not 0 <= seed < NUM_SEEDS:
+        raise ValueError(f"seed {named(seed)}: a seed is a whole number from 0 to 2**64 - 1")
     return int(seed)
 
 

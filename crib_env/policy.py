@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from crib_env.bots import BOTS, Bot
+from crib_env.checks import is_array_of_whole
 from crib_env.kernel import as_records
 from crib_env.loops import bot_actions, recall_all
 from crib_env.luck import WORD
@@ -54,7 +55,7 @@ def checked_actions(actions: Any, n: int, name: str) -> npt.NDArray[np.int64]:
         ValueError: If it is anything but *n* whole numbers.
     """
     chosen = np.asarray(actions)
-    if chosen.shape != (n,) or not np.issubdtype(chosen.dtype, np.integer):
+    if chosen.shape != (n,) or not is_array_of_whole(chosen):
         raise ValueError(
             f"policy {name}: chose {chosen.dtype} of shape {chosen.shape}: allowed are ints "
             f"of shape ({n},)"

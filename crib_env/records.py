@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from crib_env.cards import ALL_CARDS, CARDS_UP_TO, NO_CARD, NUM_CARDS
+from crib_env.checks import is_whole, named
 from crib_env.game_record import (
     A_CRIB,
     A_HAND,
@@ -33,6 +34,7 @@ from crib_env.rules import MUGGINS_MODES, Rules
 from crib_env.scoring import THIRTY_ONE
 
 Array = npt.NDArray[Any]
+MOST_LANES = np.iinfo(np.int32).max  # far more than any memory holds
 MOST_IN_SHOW = 29  # points of a hand or crib
 FirstDealer = Literal["alternate", "cut", "loser"] | int
 FIRST_DEALER_CODES = {"alternate": ALTERNATE, "cut": CUT, "loser": LOSER}
@@ -63,15 +65,12 @@ def first_dealer_code(first_dealer: FirstDealer, rules: Rules) -> int:
     """
     if isinstance(first_dealer, str) and first_dealer in FIRST_DEALER_CODES:
         return FIRST_DEALER_CODES[first_dealer]
-    if (
-        isinstance(first_dealer, (int, np.integer))
-        and first_dealer is not True
-        and 0 <= first_dealer < rules.players
-    ):
-        return int(first_dealer)
+    seat: Any = first_dealer
+    if is_whole(seat) and 0 <= seat < rules.players:
+        return int(seat)
     raise ValueError(
-        f"first_dealer={first_dealer!r}: allowed are 'alternate', 'cut', 'loser' and a seat from 0 "
-        f"to {rules.players - 1}"
+        f"first_dealer={named(first_dealer)}: allowed are 'alternate', 'cut', 'loser' and a seat "
+        f"from 0 to {rules.players - 1}"
     )
 
 

@@ -32,7 +32,7 @@ from crib_env.options import (
     Scores,
     ShapingName,
 )
-from crib_env.records import lane_seeds
+from crib_env.records import MOST_LANES, lane_seeds
 from crib_env.rules import RulesLike
 
 Array = npt.NDArray[Any]
@@ -40,7 +40,6 @@ Observations: TypeAlias = npt.NDArray[np.uint8] | dict[str, npt.NDArray[Any]]
 Seeds: TypeAlias = int | Sequence[int | None] | None
 
 NO_LANES = np.zeros(0, np.int64)
-MOST_LANES = np.iinfo(np.int32).max  # far more than any memory holds
 
 
 class CribbageVectorEnv(LanesOwner, VectorEnv[Observations, npt.NDArray[np.int64], Array]):

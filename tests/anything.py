@@ -29,7 +29,6 @@ class Many:
 _ODD: list[Any] = [
     Decimal("sNaN"),
     Fraction(1, 3),
-    np.ma.masked,
     np.str_("show"),
     np.array(["alternate"]),
     np.array([None]),

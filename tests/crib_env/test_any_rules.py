@@ -18,8 +18,9 @@ from crib_env.checks import is_whole, named
 from crib_env.game_record import Phase
 from crib_env.luck import NUM_SEEDS
 from crib_env.options import Options
+from crib_env.records import MOST_LANES
 from crib_env.rules import PRESETS, Rules, rules_of
-from crib_env.vector_env import MOST_LANES, CribbageVectorEnv
+from crib_env.vector_env import CribbageVectorEnv
 from tests import referee
 from tests.anything import LIKELY, SETTINGS, any_rules, check_line, mostly, rules_told
 from tests.referee_games import new_game
@@ -183,24 +184,33 @@ def test_an_episode_of_any_rules_ends_and_keeps_to_its_spaces(
 
 # ---- Games ----
 
+GAMES: dict[str, st.SearchStrategy[Any]] = {
+    "n": st.integers(-1, 4),
+    "rules": rules_told(),
+    "seed": st.integers(0, NUM_SEEDS - 1) | st.lists(st.integers(0, 9), max_size=3),
+    "first_dealer": st.sampled_from(["alternate", "cut", "loser", 0, 1, 2, 3, 4, "dealer"]),
+    "one_deal": st.booleans(),
+}
 
-@settings(**SETTINGS, max_examples=500)
-@given(
-    st.fixed_dictionaries(
-        {"n": st.integers(1, 4)},
-        optional={
-            "rules": rules_told(),
-            "seed": st.integers(0, NUM_SEEDS - 1) | st.lists(st.integers(0, 9), max_size=3),
-            "first_dealer": st.sampled_from(["alternate", "cut", 0, 1, 2, 3, 4, "dealer"]),
-            "one_deal": st.booleans() | st.integers() | st.none(),
-        },
-    )
-)
-def test_games_begin_or_are_refused_in_one_line(told: dict[str, Any]) -> None:
+
+@settings(**SETTINGS, max_examples=1000)
+@given(mostly(GAMES))
+@example({"n": 2**63})
+@example({"n": np.timedelta64(1)})
+@example({"seed": [[1], [1, 2]]})
+def test_games_begin_or_are_refused_in_one_line_that_names_what_is_wrong(
+    told: dict[str, Any],
+) -> None:
+    told = {"n": 2} | told
+    assume(not fills_memory(told["n"]))
     try:
         games = Games(**told)
     except ValueError as refused:
-        check_line(refused)
+        line = check_line(refused)
+        assert any(word in line for word in ("allowed", "a seed is", "give one seed")), line
+        assert line.startswith((*(f"{name}=" for name in GAMES), "Rules.", "seed ")) or (
+            " lane seeds for " in line
+        )
     else:
         assert len(games) == told["n"]
         assert not (games.over | (games.records["phase"] != Phase.DISCARD)).any()
