@@ -24,7 +24,7 @@ from crib_env.cards import NO_CARD
 from crib_env.checks import named
 from crib_env.episode import ENDED
 from crib_env.kernel import as_records
-from crib_env.lanes import position_of
+from crib_env.lanes import Witness, position_of
 from crib_env.loops import ILLEGAL, NOBODY, forfeit_seats, see_one, step_seats
 from crib_env.luck import check_seed
 from crib_env.observation import observation_high, privileged_layout
@@ -47,6 +47,7 @@ except ModuleNotFoundError as error:
 Array = npt.NDArray[Any]
 Observation: TypeAlias = Array | dict[str, Array]
 
+_LANE = np.zeros(1, np.int64)
 _LOGGER = logging.getLogger("crib_env")
 # An entry of the options of `reset` that is not looked at: PettingZoo's `api_test` resets with
 # {"options": 1}, to see that options are taken.
@@ -175,6 +176,7 @@ class raw_env(pettingzoo.AECEnv):  # type: ignore[misc]  # noqa: N801  ships no 
         self.state_space = spaces.Box(0, _state_high(rules), dtype=np.uint8)
         self.render_mode = render_mode
         self._view = TableView.of(render_mode, render_open_hands, rules, self.possible_agents)
+        self._witnesses: dict[str, Witness] = {}
         self._begun = False
         self._forfeited = False
         self.agents: list[str] = []
@@ -270,6 +272,25 @@ class raw_env(pettingzoo.AECEnv):  # type: ignore[misc]  # noqa: N801  ships no 
         if self._view is not None:
             self._view.begin(self._games.records[0])
             self._view.show(self._games.records[0])
+        self._tell(self._games.records, NO_CARD)
+
+    def watch(self, name: str, witness: Witness | None) -> None:
+        """Has somebody told of every action from now on, as `LanesOwner.watch` does.
+
+        Copies and pickles of this environment are not watched.
+
+        Args:
+            name: What for; a second witness by one name takes the place of the first.
+            witness: Who is told; None for nobody any more.
+        """
+        self._witnesses.pop(name, None)
+        if witness is not None:
+            self._witnesses[name] = witness
+
+    def _tell(self, before: Array, action: int) -> None:
+        """Tells all witnesses what has happened (`lanes.Witness`)."""
+        for witness in self._witnesses.values():
+            witness(_LANE, before.copy(), np.array([action]), self._games.records.copy())
 
     def _begin_agents(self) -> None:
         """Seats all agents at the game as it stands, nothing paid yet."""
@@ -301,9 +322,12 @@ class raw_env(pettingzoo.AECEnv):  # type: ignore[misc]  # noqa: N801  ships no 
             self._was_dead_step(action)
             return
         chosen = action if type(action) is int else _whole(action, self.rules.num_actions)
-        before = self._games.records if self._view is None else self._games.records.copy()
+        seen = self._view is not None or self._witnesses
+        before = self._games.records.copy() if seen else self._games.records
+        told = chosen
         if not 0 <= chosen < self._games.num_actions or not self._advance(chosen):
             self._refuse(chosen)
+            told = ILLEGAL
         elif self._view is not None:
             self._view.next_step()
             self._view.witness(before, np.array([chosen]), self._games.records)
@@ -311,6 +335,7 @@ class raw_env(pettingzoo.AECEnv):  # type: ignore[misc]  # noqa: N801  ships no 
         self._accumulate_rewards()
         if self._view is not None:
             self._view.show(self._games.records[0])
+        self._tell(before, told)
 
     def _advance(self, action: int) -> bool:
         """Applies an action and tells every agent; False, with nothing changed, if it is illegal.
@@ -437,6 +462,7 @@ class raw_env(pettingzoo.AECEnv):  # type: ignore[misc]  # noqa: N801  ships no 
         """Restores the environment; its game goes on with the same cards."""
         # Views of a pickle or a copy have come apart from the records.
         self.__dict__.update(state)
+        self._witnesses = {}
         self._bind()
 
 

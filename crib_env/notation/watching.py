@@ -16,7 +16,6 @@ from crib_env.loops import ILLEGAL
 from crib_env.notation.archive import Archive
 from crib_env.notation.recording import Recorder
 from crib_env.notation.transcript import Transcript
-from crib_env.options import AGENT
 from crib_env.rules import Rules
 
 _LOGGER = logging.getLogger("crib_env")
@@ -30,6 +29,7 @@ class Watcher:
         archive: Where they go.
         names: What the seats of a lane are called.
         with_seed: Whether transcripts tell the seed of their lane.
+        at_once: Whether games are put into the archive as soon as they are over, not by `save`.
     """
 
     def __init__(
@@ -38,12 +38,14 @@ class Watcher:
         archive: Archive,
         names: Callable[[int], tuple[str, ...]],
         with_seed: bool,
+        at_once: bool = False,
     ) -> None:
         """Has seen no game."""
         self.archive = archive
         self.recorder = Recorder(rules)
         self._names = names
         self._with_seed = with_seed
+        self._at_once = at_once
         self._last: dict[int, bytes] = {}
         self._finished: list[Transcript] = []
 
@@ -64,12 +66,14 @@ class Watcher:
                 if self._last.get(lane) != before[row].tobytes():
                     self.recorder.begin([lane], before[row])
                 if action == ILLEGAL:
-                    self._finish(lane, AGENT)
+                    self._finish(lane, int(before["turn"][index]))
                 else:
                     self.recorder.tell([lane], [action])
             if after["phase"][index] == OVER:
                 self._finish(lane)
             self._last[lane] = after[row].tobytes()
+        if self._at_once:
+            self.save()
 
     def _finish(self, lane: int, forfeited_by: int | None = None) -> None:
         """Writes a game down."""

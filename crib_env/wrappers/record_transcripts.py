@@ -1,4 +1,4 @@
-"""`RecordTranscripts` for one environment."""
+"""`RecordTranscripts` for one environment, and `record_transcripts` for one of PettingZoo."""
 
 from __future__ import annotations
 
@@ -68,6 +68,31 @@ class RecordTranscripts(gymnasium.Wrapper[Any, Any, Any, Any], RecordConstructor
         super().close()
 
 
+def record_transcripts(env: Any, path: str | os.PathLike[str], with_seed: bool = True) -> Any:
+    """Has every finished game of a PettingZoo environment kept as a transcript.
+
+    Games are kept as `RecordTranscripts` keeps them, as soon as they are over.
+
+    Args:
+        env: An environment of `crib_env.aec_env`, in its wrappers or without.
+        path: See `RecordTranscripts`.
+        with_seed: See `RecordTranscripts`.
+
+    Returns:
+        The environment.
+
+    Raises:
+        ValueError: If it is no such environment, or the path cannot be written to.
+    """
+    inner = env.unwrapped
+    if not hasattr(inner, "watch") or not hasattr(inner, "possible_agents"):
+        raise ValueError(f"{env}: record_transcripts takes the environments of crib_env.aec_env")
+    names = partial(_agents, tuple(inner.possible_agents))
+    watcher = Watcher(inner.rules, Archive(path), names, with_seed, at_once=True)
+    inner.watch("transcripts", watcher)
+    return env
+
+
 def watcher_of(env: Any, path: str | os.PathLike[str], with_seed: bool) -> Watcher:
     """Returns who keeps the games of a bare environment, and has it told of every decision.
 
@@ -84,3 +109,8 @@ def watcher_of(env: Any, path: str | os.PathLike[str], with_seed: bool) -> Watch
 def _names(env: LanesOwner, lane: int) -> tuple[str, ...]:
     """Returns what the seats of a lane are called."""
     return ("agent", *[env.opponent_name(lane)] * (env.rules.players - 1))
+
+
+def _agents(names: tuple[str, ...], lane: int) -> tuple[str, ...]:
+    """Returns what the seats of a lane are called, where all lanes are alike."""
+    return names

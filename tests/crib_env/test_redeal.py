@@ -11,9 +11,13 @@ import pytest
 from scipy import stats
 
 from crib_env.batch import Games
-from crib_env.cards import CARDS_UP_TO, card_set, cards_in, parse_card, parse_cards
+from crib_env.cards import CARDS_UP_TO, NO_CARD, card_set, cards_in, parse_card, parse_cards
 from crib_env.game_record import Phase
+from crib_env.kernel import as_records
+from crib_env.loops import lay_cards_one
 from crib_env.position import Position
+from crib_env.redeal import UNKNOWN
+from crib_env.rules import PRESETS
 from tests.referee import score_hand
 from tests.tabletop import DEALER, PONE, random_actions
 
@@ -281,3 +285,34 @@ def test_before_the_cut_hand_and_starter_are_alike_likely() -> None:
     pooled = {card: observed.get(card, 0) for card in many}
     pooled[0] = n - sum(pooled.values())
     assert chi_square(pooled, {**many, 0: few}, n) > LEVEL
+
+
+# ---- cards laid out in a running game ----
+
+
+@pytest.mark.parametrize("name", ["six_card", "three_player"])
+def test_cards_are_laid_out_in_a_deal_of_a_running_game(name: str) -> None:
+    games = Games(1, PRESETS[name], seed=5)
+    while not games.records["deal_number"][0]:
+        games.apply([int(games.action_masks()[0].argmax())])
+    before = games.copy()
+    other = Games(1, PRESETS[name], seed=6)
+    hands, crib = other.records["hands"][0].copy(), int(other.records["crib"][0])
+    lay_cards_one(as_records(games.records), hands, crib, int(other.records["starter"][0]))
+    for field in ("hands", "crib", "starter"):
+        assert np.array_equal(games.records[field], other.records[field]), field
+    for field in games.records.dtype.names or ():
+        if field not in ("hands", "crib", "starter"):
+            assert np.array_equal(games.records[field], before.records[field]), field
+
+
+def test_what_is_not_known_of_cards_laid_out_is_drawn() -> None:
+    games = Games(1, PRESETS["three_player"], seed=5)
+    hands = np.full(4, UNKNOWN, np.int64)
+    hands[1] = card_set(parse_cards("5H 5D 5S 5C JC"))
+    lay_cards_one(as_records(games.records), hands, UNKNOWN, NO_CARD)
+    record = games.records[0]
+    assert record["hands"][1] == hands[1]
+    cards = [card for seat in range(3) for card in cards_in(record["hands"][seat])]
+    cards += [*cards_in(record["crib"]), int(record["starter"])]
+    assert len(set(cards)) == 3 * 5 + 2

@@ -115,9 +115,9 @@ def check_mutants(number: int, seed: int) -> tuple[int, int]:
 
 
 def test_a_spoilt_text_is_refused_in_one_line_or_is_a_valid_game() -> None:
-    refused, valid = check_mutants(300, seed=1)
-    assert refused > 100
-    assert valid > 20
+    refused, valid = check_mutants(200, seed=1)
+    assert refused > 60
+    assert valid > 10
 
 
 @pytest.mark.torture

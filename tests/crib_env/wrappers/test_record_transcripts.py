@@ -13,10 +13,15 @@ import pytest
 from gymnasium.vector import AutoresetMode
 
 import crib_env
-from crib_env import Games, lane_seed
+from crib_env import Games, aec_env, lane_seed
 from crib_env.cards import card_set
 from crib_env.notation import Keyword, Transcript, parse, replay
-from crib_env.wrappers import FormatObservation, RecordTranscripts, vector
+from crib_env.wrappers import (
+    FormatObservation,
+    RecordTranscripts,
+    record_transcripts,
+    vector,
+)
 from tests.sameness import assert_same
 
 SHORT = {"target": 25}
@@ -307,3 +312,55 @@ def test_environments_side_by_side_are_wrapped_each(tmp_path: Path) -> None:
     assert len(kept(tmp_path)) >= 2
     with pytest.raises(ValueError, match="environments of crib_env alone"):
         vector.RecordTranscripts(envs, tmp_path)
+
+
+# ---- PettingZoo ----
+
+
+def play_table(env: Any, seed: int, games: int) -> list[Any]:
+    """Plays the lowest legal actions of all agents, and returns all rewards."""
+    paid = []
+    for number in range(games):
+        env.reset(seed=seed if not number else None)
+        for agent in env.agent_iter():
+            _, reward, over, _, info = env.last()
+            paid.append(reward)
+            env.step(None if over else int(info["action_mask"].argmax()))
+            assert agent in env.possible_agents
+    return paid
+
+
+@pytest.mark.parametrize("maker", [aec_env.env, aec_env.raw_env])
+@pytest.mark.parametrize(
+    "rules", [SHORT, {"players": 3, "cards_dealt": 5, "target": 31, "muggins": "full"}]
+)
+def test_games_of_pettingzoo_are_kept_and_stay_the_same(
+    maker: Any, rules: dict[str, Any], tmp_path: Path
+) -> None:
+    env = record_transcripts(maker(rules=rules), tmp_path)
+    assert play_table(env, 6, 3) == play_table(maker(rules=rules), 6, 3)
+    games = kept(tmp_path)
+    assert [one.lane.game for one in games if one.lane] == [0, 1, 2]
+    for told in games:
+        assert told.names == tuple(env.possible_agents)
+        assert told.deals[-1].lines[-1].keyword == Keyword.WON
+
+
+def test_a_forfeit_of_any_agent_of_pettingzoo_is_kept(tmp_path: Path) -> None:
+    env = record_transcripts(aec_env.env(), tmp_path)
+    env.reset(seed=1)
+    for _ in range(3):
+        env.step(int(env.last()[-1]["action_mask"].argmax()))
+    seat = env.possible_agents.index(env.agent_selection)
+    env.step(int(env.last()[-1]["action_mask"].argmin()))
+    [told] = kept(tmp_path)
+    end = told.deals[-1].lines[-1]
+    assert (end.keyword, end.seat) == (Keyword.FORFEIT, seat)
+    twin = pickle.loads(pickle.dumps(env))
+    play_table(twin, 2, 1)
+    assert len(kept(tmp_path)) == 1
+
+
+def test_record_transcripts_takes_pettingzoo_alone(tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match=r"environments of crib_env\.aec_env"):
+        record_transcripts(make(), tmp_path)
