@@ -341,7 +341,7 @@ def test_there_is_one_lane_seed_for_each_lane() -> None:
         Games(2, seed=[1, 2, 3])
 
 
-@pytest.mark.parametrize("seats", [[3, 0], [0, -2], [0], [0, 1, 2]])
+@pytest.mark.parametrize("seats", [[4, 0], [0, -2], [0], [0, 1, 2]])
 def test_house_players_that_are_none_are_refused(seats: list[int]) -> None:
     games = Games(4, seed=29)
     before = games.records.tobytes()

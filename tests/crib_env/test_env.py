@@ -259,7 +259,7 @@ def test_gymnasiums_vector_environment_stacks_masks_and_plays_the_lanes() -> Non
         ({"first_dealer": 0}, "first_dealer=0: allowed are 'alternate', 'agent'"),
         ({"illegal": "ignore"}, "illegal='ignore': allowed are 'forfeit', 'raise'"),
         ({"observation": "image"}, "observation='image': allowed are 'vector', 'dict'"),
-        ({"rules": 61}, "rules=61: allowed is a crib_env.Rules"),
+        ({"rules": 61}, "rules=61: allowed are a crib_env.Rules"),
         ({"rules": {"goal": 61}}, "rules={'goal': 61}: allowed are players, cards_dealt, target"),
         ({"match_points": (False, 1, 2, 3)}, "match_points=(False, 1, 2, 3): allowed are"),
     ],
