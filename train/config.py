@@ -12,6 +12,7 @@ from typing import Any, Literal, get_args, get_type_hints
 
 from crib_env.bots import BOTS
 from crib_env.luck import NUM_SEEDS
+from crib_env.records import MOST_LANES
 from crib_env.rules import Rules, rules_of
 from eval.rules_flag import RulesFlag, rules_from_text, rules_text
 
@@ -102,8 +103,9 @@ class TrainConfig:
                 raise ConfigError(f"{name} = {getattr(self, name)}: allowed is 0 to 1")
         if self.seed >= NUM_SEEDS:
             raise ConfigError(f"seed = {self.seed}: allowed is 0 to 2**64 - 1")
-        if self.threads > MAX_THREADS:
-            raise ConfigError(f"threads = {self.threads}: allowed is 1 to {MAX_THREADS}")
+        for name, high in (("threads", MAX_THREADS), ("games", MOST_LANES)):
+            if getattr(self, name) > high:
+                raise ConfigError(f"{name} = {getattr(self, name)}: allowed is 1 to {high}")
         for name in ("evaluate_games", "final_games"):
             if getattr(self, name) % 2:
                 raise ConfigError(f"{name} = {getattr(self, name)}: allowed is an even number")

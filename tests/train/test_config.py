@@ -42,7 +42,7 @@ IMPOSSIBLE: dict[str, list[Any]] = {
     ],
     "hidden_size": [0],
     "hidden_layers": [0],
-    "games": [0, -64],
+    "games": [0, -64, 10**12],
     "deals_per_update": [0],
     "epochs": [0],
     "minibatch": [0],

@@ -167,7 +167,7 @@ def test_what_memory_does_not_hold_is_refused_in_one_line(
     capfd: pytest.CaptureFixture[str],
 ) -> None:
     config = config_file(tmp_path)
-    assert start(config, tmp_path / "run", "--games", "1000000000000", *dry) == 2
+    assert start(config, tmp_path / "run", "--games", "2000000000", *dry) == 2
     (line,) = capfd.readouterr().err.splitlines()
     assert "more than memory holds" in line
 
