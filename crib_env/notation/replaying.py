@@ -193,7 +193,10 @@ class _Replayer:
         begun = {line.keyword for line in deal.lines} - {*DEALING, Keyword.UNFINISHED}
         if not cards.complete and not begun and index + 1 == len(self.told.deals):
             # The text ends before all cards are dealt: there is nothing to play yet.
-            self.scribe.begin_untold(replace(deal, number=number, dealer=dealer))
+            dealt = tuple(line for line in deal.lines if line.keyword in DEALING)
+            self.scribe.begin_untold(Deal(number, dealer, dealt))
+            for line in deal.lines[len(dealt) :]:
+                self._break_off(line)
             return
         cards.check_complete()
         own = self.told.lane is not None and self.told.lane.seed is not None

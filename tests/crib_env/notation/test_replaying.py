@@ -173,6 +173,7 @@ def test_cards_of_one_seat_alone_are_kept_and_not_played() -> None:
     played = replay(parse(text)[0])
     assert len(played.records) == 0
     assert "dealt       1  2H 3H 7C 8C 9C QC\nunfinished    0    0\n" in write(played.transcript)
+    assert "scores: allowed here is 'unfinished 0 0'" in error_of(f"{text}unfinished 1 0\n").reason
     later = text + "deal 2 dealer 1\n"
     assert "0 of the 6 cards of seat 0 are told" in error_of(later).reason
 

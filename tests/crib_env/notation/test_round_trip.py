@@ -143,7 +143,7 @@ LINES = st.lists(WORDS, min_size=1, max_size=8).map(" ".join)
 
 
 @given(st.text())
-@settings(max_examples=300)
+@settings(max_examples=300, deadline=None)
 def test_any_text_is_refused_or_read(text: str) -> None:
     for one in (text, f"crib_env game 1\n{text}"):
         outcome = replays_of(one)
