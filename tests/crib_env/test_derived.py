@@ -22,7 +22,7 @@ from crib_env.derived import (
     derived_layout,
     derived_size,
 )
-from crib_env.game_record import Phase
+from crib_env.game_record import NUM_CLAIMS, Phase
 from crib_env.kernel import COMPILED, kernel, lowest_bit
 from crib_env.observation import layout
 from crib_env.policy import BotPolicy
@@ -142,7 +142,7 @@ def test_they_are_so_in_every_variant(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", CRIB_VARIANTS)
-def test_with_muggins_claims_and_calls_have_none(name: str) -> None:
+def test_with_muggins_claims_and_calls_have_no_card_but_a_count(name: str) -> None:
     rules = replace(PRESETS[name], muggins="full")
     games = Games(20, rules, seed=506)
     rng = np.random.default_rng(506)
@@ -150,9 +150,10 @@ def test_with_muggins_claims_and_calls_have_none(name: str) -> None:
     for _ in range(40):
         phases = games.records["phase"]
         inputs = derived_inputs(games.observe(), rules)
-        assert inputs.shape == (20, 2 * NUM_CARDS)
+        assert inputs.shape == (20, 2 * NUM_CARDS + NUM_CLAIMS)
         claiming = (phases == Phase.CLAIM) | (phases == Phase.CALL)
-        assert not inputs[claiming].any()
+        assert not inputs[claiming, : 2 * NUM_CARDS].any()
+        assert np.array_equal(inputs[:, 2 * NUM_CARDS :].sum(axis=1), claiming)
         assert inputs[phases == Phase.DISCARD].any(axis=1).all()
         seen |= set(phases.tolist())
         games.next_game()
@@ -287,7 +288,7 @@ def test_slices_follow_each_other_and_say_their_scale(rules: Rules) -> None:
     fields = derived_layout(rules)
     for name, field in fields.items():
         assert (field.name, field.start, field.high) == (name, end, 1)
-        assert field.stop - field.start == NUM_CARDS
+        assert field.stop - field.start == (NUM_CLAIMS if name == "counts" else NUM_CARDS)
         end = field.stop
     assert end == derived_size(rules)
     assert f"(points + {-LEAST_THROW}) / {MOST_THROW - LEAST_THROW}" in fields["throws"].meaning
