@@ -57,6 +57,9 @@ def test_r31_five_are_dealt_and_two_thrown() -> None:
         games.apply(games.action_masks().argmax(axis=1))
     assert (np.bitwise_count(games.records["hands"][:, :2]) == 3).all()
     assert (np.bitwise_count(games.records["crib"]) == 4).all()
+    assert (games.records["num_plays"] == 0).all()
+    thrown = games.records["discards"][:, 0] | games.records["discards"][:, 1]
+    assert (games.records["crib"] == thrown).all()
 
 
 def test_r32_pone_of_the_first_deal_starts_with_three() -> None:
@@ -230,6 +233,14 @@ def test_r38_after_a_go_the_others_play_on(rules: Rules) -> None:
         assert games.turn[0] == 3
 
 
+def test_r38_who_laid_the_last_card_plays_on_when_all_others_have_said_go() -> None:
+    kept = ["KC QC JC TC", "KD QD JD 9C", "KH QH JH TH", "9D 9H 9S 2S"]
+    games = dealt(FOUR, kept, ["2C", "2D", "2H", "3S"], "3H", dealer=0)
+    assert lay(games, "KD KH 9D 2S") == [1, 2, 3, 3]  # 29: nobody else has a 2 or an ace
+    assert games.points[0, 3, Source.PEGGING].sum() == 2  # 31
+    assert games.turn[0] == 0
+
+
 def test_r38_the_last_card_takes_the_point_and_the_next_with_cards_leads() -> None:
     kept = ["KC QC JC TC", "KD QD JD 9C", "8H QH JH 9H"]
     games = dealt(THREE, kept, ["2C", "2D", "2H"], "3S", dealer=0)
@@ -267,6 +278,8 @@ def test_r40_the_lines_hold_for_each_loser() -> None:
     games.play_bots([Bot.EXPERT, Bot.RANDOM, Bot.EXPERT])
     levels = THREE.skunk_level(games.scores)
     assert isinstance(levels, np.ndarray)
+    alone = [[THREE.skunk_level(score) for score in scores] for scores in games.scores.tolist()]
+    assert levels.tolist() == alone
     losers = games.winner[:, None] != np.arange(3)
     # In one game one loser may be skunked and the other not.
     per_game = [set(row[lost].tolist()) for row, lost in zip(levels, losers, strict=True)]
