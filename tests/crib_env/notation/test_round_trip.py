@@ -89,7 +89,7 @@ def test_a_text_may_end_after_any_of_its_lines(kind: str) -> None:
 
 
 def check_mutants(number: int, seed: int) -> tuple[int, int]:
-    """Asserts that spoilt texts are refused in a line or are games; returns how many of each."""
+    """Asserts that spoilt texts are refused in a line or hold games; returns how many of each."""
     rng = random.Random(seed)
     texts = [
         write(play_random(rules, 2, seed).transcript(lane))
@@ -106,8 +106,8 @@ def check_mutants(number: int, seed: int) -> tuple[int, int]:
             assert "\n" not in str(replays)
             assert 1 <= replays.line <= text.count("\n") + 1
             continue
+        valid += 1
         for one in replays:
-            valid += 1
             if one.transcript.deals:
                 judged(one.transcript)
             assert replay(parse(write(one.transcript))[0]).transcript == one.transcript
@@ -117,14 +117,15 @@ def check_mutants(number: int, seed: int) -> tuple[int, int]:
 def test_a_spoilt_text_is_refused_in_one_line_or_is_a_valid_game() -> None:
     refused, valid = check_mutants(200, seed=1)
     assert refused > 60
-    assert valid > 10
+    assert valid > 5
 
 
 @pytest.mark.torture
 @pytest.mark.parametrize("seed", range(4))
 def test_ten_thousand_spoilt_texts_are_refused_or_valid(seed: int) -> None:
     refused, valid = check_mutants(MANY // 4, seed=100 + seed)
-    assert refused + valid >= MANY // 4
+    assert refused + valid == MANY // 4
+    assert valid > 100
 
 
 # ---- whatever stands in a text ----
