@@ -54,6 +54,7 @@ class Archive:
                 raise ValueError(f"{self.path}: allowed is a folder or a file")
             elif self.path.exists():
                 with self.path.open("rb") as file:
+                    _lock(file, alone=False)
                     self._check_end(file)
         except OSError as error:
             raise ValueError(f"{self.path}: cannot be written to: {error.strerror}") from None
@@ -101,8 +102,7 @@ class Archive:
     def _append(self, text: bytes) -> None:
         """Adds a game to the file."""
         with self.path.open("ab+", buffering=0) as file:
-            if fcntl is not None:
-                fcntl.flock(file, fcntl.LOCK_EX)
+            _lock(file, alone=True)
             size = self._check_end(file)
             text = (b"\n" if size else b"") + text
             try:
@@ -129,3 +129,12 @@ class Archive:
                 f"with {HEADING!r} and end with {', '.join(ENDS)}"
             )
         return size
+
+
+def _lock(file: BinaryIO, alone: bool) -> None:
+    """Waits until no other process writes to the file (or, if *alone*, looks at it); until closed.
+
+    Whoever looks at a file that another adds to would see the first part of a game.
+    """
+    if fcntl is not None:
+        fcntl.flock(file, fcntl.LOCK_EX if alone else fcntl.LOCK_SH)

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import fcntl
 import os
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -150,6 +152,21 @@ def test_processes_add_side_by_side(tmp_path: Path, target: str) -> None:
     games = [game for one in paths for game in kept(one)]
     assert [games.count(game) for game in GAMES[:3]] == [40, 40, 40]
     assert len(games) == 120
+
+
+def test_a_game_that_another_is_writing_is_waited_for(tmp_path: Path) -> None:
+    path = tmp_path / "games.crib"
+    text = write(GAMES[0]).encode()
+    with path.open("ab", buffering=0) as file, ThreadPoolExecutor() as pool:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        file.write(text[:100])
+        archive = pool.submit(Archive, path)
+        with pytest.raises(TimeoutError):
+            archive.result(timeout=0.2)
+        file.write(text[100:])
+        fcntl.flock(file, fcntl.LOCK_UN)
+        archive.result(timeout=10).keep(GAMES[1])
+    assert kept(path) == GAMES[:2]
 
 
 # ---- what is no place to keep games ----

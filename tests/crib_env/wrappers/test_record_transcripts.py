@@ -318,14 +318,16 @@ def test_environments_side_by_side_are_wrapped_each(tmp_path: Path) -> None:
 
 
 def play_table(env: Any, seed: int, games: int) -> list[Any]:
-    """Plays the lowest legal actions of all agents, and returns all rewards."""
+    """Plays random legal actions of all agents, always the same, and returns all rewards."""
+    luck = np.random.default_rng(seed)
     paid = []
     for number in range(games):
         env.reset(seed=seed if not number else None)
         for agent in env.agent_iter():
             _, reward, over, _, info = env.last()
             paid.append(reward)
-            env.step(None if over else int(info["action_mask"].argmax()))
+            legal = np.flatnonzero(info["action_mask"])
+            env.step(None if over else int(luck.choice(legal)))
             assert agent in env.possible_agents
     return paid
 
