@@ -8,7 +8,6 @@ PettingZoo, which nothing else in crib_env imports.
 from __future__ import annotations
 
 import logging
-import operator
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any, Literal, TypeAlias
@@ -21,7 +20,7 @@ from gymnasium.error import ResetNeeded
 
 from crib_env.batch import Games, IllegalActionError
 from crib_env.cards import NO_CARD
-from crib_env.checks import named
+from crib_env.checks import named, whole_action
 from crib_env.episode import ENDED
 from crib_env.kernel import as_records
 from crib_env.lanes import Witness, position_of
@@ -321,7 +320,7 @@ class raw_env(pettingzoo.AECEnv):  # type: ignore[misc]  # noqa: N801  ships no 
         if self.terminations[agent] or self.truncations[agent]:
             self._was_dead_step(action)
             return
-        chosen = action if type(action) is int else _whole(action, self.rules.num_actions)
+        chosen = action if type(action) is int else whole_action(action, self.rules.num_actions)
         seen = self._view is not None or self._witnesses
         before = self._games.records.copy() if seen else self._games.records
         told = chosen
@@ -502,22 +501,6 @@ def _completed(games: Games, position: Position) -> Position:
     if position.dealer not in (None, int(games.records["dealer"][0])):
         scores = scores[::-1]
     return replace(position, scores=scores)
-
-
-def _whole(action: Any, num_actions: int) -> int:
-    """Returns an action as an int.
-
-    Raises:
-        TypeError: If it is no whole number.
-    """
-    try:
-        if isinstance(action, bool):
-            raise TypeError
-        return operator.index(action)
-    except TypeError:
-        raise TypeError(
-            f"action {named(action)}: allowed is an int from 0 to {num_actions - 1}"
-        ) from None
 
 
 if hasattr(pettingzoo, "register"):  # since 1.27

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Sequence
 from numbers import Integral, Real
 from typing import Any, TypeGuard
@@ -45,3 +46,19 @@ def named(value: Any) -> str:
         text = f"<{type(value).__name__} that cannot be written>"
     text = " ".join(line.strip() for line in text.splitlines())
     return text if len(text) <= MOST_TEXT else f"{text[: MOST_TEXT - 3]}..."
+
+
+def whole_action(action: Any, num_actions: int) -> int:
+    """Returns an action as an int.
+
+    Raises:
+        TypeError: If it is no whole number.
+    """
+    try:
+        if isinstance(action, bool):
+            raise TypeError
+        return operator.index(action)
+    except TypeError:
+        raise TypeError(
+            f"action {named(action)}: allowed is an int from 0 to {num_actions - 1}"
+        ) from None

@@ -7,7 +7,6 @@ stands here is Gymnasium's side alone: options, steps, information and pictures.
 from __future__ import annotations
 
 import copy
-import operator
 from typing import Any, Literal, TypeAlias
 
 import gymnasium
@@ -15,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 from gymnasium.error import ResetNeeded
 
-from crib_env.checks import named
+from crib_env.checks import whole_action
 from crib_env.lanes import Lanes
 from crib_env.lanes_owner import LanesOwner
 from crib_env.loops import ILLEGAL, NOBODY, first_illegal, step_one
@@ -259,7 +258,7 @@ class CribbageEnv(LanesOwner, gymnasium.Env[Observation, np.int64]):
         """
         if self._over[0]:
             raise ResetNeeded("the episode is over: call env.reset() before the next env.step()")
-        card = action if type(action) is int else _whole(action, self._num_actions)
+        card = action if type(action) is int else whole_action(action, self._num_actions)
         if not 0 <= card < self._num_actions:
             return self._refuse(card)
         if self._lanes.witnesses:
@@ -472,19 +471,3 @@ class CribbageDealEnv(CribbageEnv):
             scores=scores,
         )
         self._set_up(options, render_mode, render_open_hands)
-
-
-def _whole(action: Any, num_actions: int) -> int:
-    """Returns an action as an int.
-
-    Raises:
-        TypeError: If it is no whole number.
-    """
-    try:
-        if isinstance(action, bool):
-            raise TypeError
-        return operator.index(action)
-    except TypeError:
-        raise TypeError(
-            f"action {named(action)}: allowed is an int from 0 to {num_actions - 1}"
-        ) from None

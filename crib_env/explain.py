@@ -9,10 +9,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 from enum import StrEnum
 from itertools import combinations, product
-from numbers import Integral
 from typing import NamedTuple, TypeAlias
 
 from crib_env.cards import JACK, NUM_CARDS, card_text, cards_text, parse_cards
+from crib_env.checks import is_whole, named
 from crib_env.scoring import FIFTEEN, THIRTY_ONE
 
 
@@ -235,8 +235,10 @@ def checked_cards(cards: Cards, name: str) -> list[int]:
         return parse_cards(cards)
     checked: list[int] = []
     for card in cards:
-        if isinstance(card, bool) or not isinstance(card, Integral) or not 0 <= card < NUM_CARDS:
-            raise ValueError(f"{name}: card {card!r}: a card is an int from 0 to 51, or text as 5H")
+        if not is_whole(card) or not 0 <= card < NUM_CARDS:
+            raise ValueError(
+                f"{name}: card {named(card)}: a card is an int from 0 to 51, or text as 5H"
+            )
         if card in checked:
             raise ValueError(f"{name}: card {card_text(card)} is there twice")
         checked.append(int(card))

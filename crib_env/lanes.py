@@ -17,6 +17,7 @@ import numpy.typing as npt
 
 from crib_env.batch import Games, IllegalActionError
 from crib_env.cards import NO_CARD
+from crib_env.checks import named
 from crib_env.episode import ENDED, VOID, Start
 from crib_env.game_record import Phase
 from crib_env.kernel import as_records
@@ -378,9 +379,11 @@ class Lanes:
         for name in ("format", "observation_version", "rules", "opponents"):
             # An array would compare entry by entry.
             if isinstance(state[name], np.ndarray) or state[name] != own[name]:
-                raise ValueError(f"state: {name} {state[name]!r}: allowed is {own[name]!r}")
+                raise ValueError(f"state: {name} {named(state[name])}: allowed is {own[name]!r}")
         if not isinstance(state["random_stream"], (bool, np.bool_)):
-            raise ValueError(f"state: random_stream {state['random_stream']!r}: allowed is a bool")
+            raise ValueError(
+                f"state: random_stream {named(state['random_stream'])}: allowed is a bool"
+            )
         for name in ("games", "episodes", "begun"):
             given, like = state[name], own[name]
             if not isinstance(given, np.ndarray):
@@ -437,11 +440,13 @@ def position_of(options: Mapping[str, Any] | None) -> Position | None:
         return None
     if not isinstance(options, Mapping):  # of users
         raise ValueError(
-            f"options={options!r}: allowed is a mapping of {', '.join(_POSITION_KEYS)}"
+            f"options={named(options)}: allowed is a mapping of {', '.join(_POSITION_KEYS)}"
         )
     if not options:
         return None
     for name in options:
         if name not in _POSITION_KEYS:
-            raise ValueError(f"options: unknown {name!r}: allowed are {', '.join(_POSITION_KEYS)}")
+            raise ValueError(
+                f"options: unknown {named(name)}: allowed are {', '.join(_POSITION_KEYS)}"
+            )
     return Position(**options)

@@ -11,6 +11,7 @@ from typing import Any, Literal, TypeAlias
 
 import numpy as np
 
+from crib_env.checks import is_whole, named
 from crib_env.dealing import cut_cards, lowest_cut
 from crib_env.game_record import MAX_PLAYERS, NO_CUT, TIED
 from crib_env.luck import WORD, check_seed
@@ -65,10 +66,9 @@ def cuts_for_deal(seed: int, game_number: int = 0, players: int = 2) -> tuple[tu
 
 def _check_whole(name: str, value: Any, low: int, high: int | None = None) -> None:
     """Raises ValueError unless *value* is a whole number in its range."""
-    whole = isinstance(value, (int, np.integer)) and not isinstance(value, bool)
-    if not (whole and low <= value and (high is None or value <= high)):
+    if not (is_whole(value) and low <= value and (high is None or value <= high)):
         allowed = f"{low} or more" if high is None else f"{low} to {high}"
-        raise ValueError(f"{name}={value!r}: allowed is a whole number, {allowed}")
+        raise ValueError(f"{name}={named(value)}: allowed is a whole number, {allowed}")
 
 
 @dataclass(frozen=True)
@@ -102,7 +102,7 @@ class MatchRules:
         """Checks every field."""
         told = {name: getattr(self, name) for name in LENGTHS if getattr(self, name) is not None}
         if len(told) != 1:
-            given = ", ".join(f"{name}={value!r}" for name, value in told.items()) or "none"
+            given = ", ".join(f"{name}={named(value)}" for name, value in told.items()) or "none"
             raise ValueError(f"length of a match: {given}: allowed is one of {', '.join(LENGTHS)}")
         for name, value in told.items():
             _check_whole(f"MatchRules.{name}", value, 1)
@@ -112,13 +112,13 @@ class MatchRules:
             raise ValueError(f"MatchRules.{error}") from None
         if self.race_to is not None and win == 0:
             raise ValueError(
-                f"MatchRules.match_points={self.match_points!r} with race_to={self.race_to}: "
+                f"MatchRules.match_points={named(self.match_points)} with race_to={self.race_to}: "
                 "allowed are schemes in which every win counts"
             )
         next_dealer: Any = self.next_dealer  # an array would compare entry by entry
         if not isinstance(next_dealer, str) or next_dealer not in NEXT_DEALERS:
             allowed = ", ".join(map(repr, NEXT_DEALERS))
-            raise ValueError(f"MatchRules.next_dealer={next_dealer!r}: allowed are {allowed}")
+            raise ValueError(f"MatchRules.next_dealer={named(next_dealer)}: allowed are {allowed}")
         self._check_first_dealer(MAX_PLAYERS)
 
     def _check_first_dealer(self, players: int) -> None:
@@ -128,7 +128,7 @@ class MatchRules:
         whole = isinstance(seat, (int, np.integer)) and not isinstance(seat, bool)
         if not cut and not (whole and 0 <= seat < players):
             raise ValueError(
-                f"MatchRules.first_dealer={seat!r}: allowed are 'cut' and a seat from 0 to "
+                f"MatchRules.first_dealer={named(seat)}: allowed are 'cut' and a seat from 0 to "
                 f"{players - 1}"
             )
 
@@ -314,7 +314,7 @@ class Match:
         sides = self.rules.sides
         heads = [f"side {side}" for side in range(sides)] if names is None else list(names)
         if len(heads) != sides:
-            raise ValueError(f"names {heads!r}: allowed is one for each of {sides} sides")
+            raise ValueError(f"names {named(heads)}: allowed is one for each of {sides} sides")
         rows = [("", *heads)]
         for place, name in enumerate(COLUMNS):
             values = [columns[place] for columns in self._columns]
@@ -374,7 +374,7 @@ class Match:
             and all(0 <= one <= target for one in given)
         ):
             raise ValueError(
-                f"scores={scores!r}: allowed are {sides} whole numbers, one {target} and the "
+                f"scores={named(scores)}: allowed are {sides} whole numbers, one {target} and the "
                 f"others 0 to {target - 1}"
             )
         return tuple(map(int, given))

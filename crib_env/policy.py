@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from crib_env.bots import BOTS, Bot
-from crib_env.checks import is_array_of_whole
+from crib_env.checks import is_array_of_whole, named
 from crib_env.kernel import as_records
 from crib_env.loops import bot_actions, recall_all
 from crib_env.luck import WORD
@@ -114,5 +114,5 @@ def bot_number(name: str) -> int:
         ValueError: If there is none of that name.
     """
     if name not in BOTS:
-        raise ValueError(f"house player {name!r}: allowed are {', '.join(BOTS)}")
+        raise ValueError(f"house player {named(name)}: allowed are {', '.join(BOTS)}")
     return int(Bot[name.upper()])

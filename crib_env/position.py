@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass
-from numbers import Integral
 from typing import Any, TypeAlias, cast
 
 import numpy as np
@@ -18,6 +17,7 @@ from crib_env.cards import (
     parse_card,
     parse_cards,
 )
+from crib_env.checks import is_whole, named
 from crib_env.game_record import MAX_PLAYERS, Phase
 from crib_env.redeal import UNKNOWN
 from crib_env.rules import Rules
@@ -128,8 +128,10 @@ class Position:
         }
         for name, numbers in told.items():
             for number in numbers:
-                if isinstance(number, bool) or not isinstance(number, Integral):
-                    raise ValueError(f"position: {name}: {number!r}: allowed are whole numbers")
+                if not is_whole(number):
+                    raise ValueError(
+                        f"position: {name}: {named(number)}: allowed are whole numbers"
+                    )
 
     def _check_discards(self, rules: Rules) -> None:
         """Raises ValueError unless each throw is from its hand and in turn, pone first."""
@@ -205,7 +207,9 @@ def _row(values: Any, name: str) -> tuple[Any, ...]:
             raise TypeError
         return tuple(values)
     except TypeError:
-        raise ValueError(f"position: {name} {values!r}: allowed is a row, one a seat") from None
+        raise ValueError(
+            f"position: {name} {named(values)}: allowed is a row, one a seat"
+        ) from None
 
 
 def _cards(cards: Cards) -> tuple[Any, ...]:
@@ -219,7 +223,9 @@ def _cards(cards: Cards) -> tuple[Any, ...]:
     except ValueError as error:
         raise ValueError(f"position: {error}") from None
     except TypeError:
-        raise ValueError(f"position: cards {cards!r}: allowed are ints or text, as 5H TC") from None
+        raise ValueError(
+            f"position: cards {named(cards)}: allowed are ints or text, as 5H TC"
+        ) from None
 
 
 def _card(text: str) -> int:

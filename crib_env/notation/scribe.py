@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from crib_env.cards import CARDS_UP_TO, cards_in
+from crib_env.events import Play
 from crib_env.explain import explain, explain_play, pips_total, say
 from crib_env.game_record import (
     A_CARD,
@@ -28,7 +29,7 @@ from crib_env.game_record import (
     PLAY,
     Counting,
 )
-from crib_env.narrator import SOURCES, Play, play_of, points_of
+from crib_env.narrator import SOURCES, play_of, points_of
 from crib_env.notation.transcript import Deal, Keyword, Line
 from crib_env.rules import Rules
 from crib_env.scoring import THIRTY_ONE

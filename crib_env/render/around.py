@@ -6,8 +6,8 @@ Lengths are in units of a table of 960 x 540 (`canvas.py`).
 
 from __future__ import annotations
 
+from crib_env.events import What
 from crib_env.game_record import Phase
-from crib_env.narrator import What
 from crib_env.render.canvas import GOLD, SIDES, SOFT, Canvas
 from crib_env.render.view import View
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from crib_env.cards import NO_CARD
-from crib_env.narrator import Story, What
+from crib_env.events import Story, What
 from crib_env.render.canvas import FELT, GOLD, PANEL, SOFT, TEXT, Canvas
 from crib_env.render.sprites import chip, fitted, mixed, text_length
 from crib_env.render.view import View

@@ -6,7 +6,8 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 from crib_env.cards import NO_CARD, card_text
-from crib_env.narrator import CLAIMING, Count, Narrator, What
+from crib_env.events import Count, What
+from crib_env.narrator import CLAIMING, Narrator
 from crib_env.render.view import View, view_of
 
 BACK = "##"

@@ -12,19 +12,12 @@ from typing import Any
 import numpy as np
 
 from crib_env.cards import NO_CARD, cards_in
+from crib_env.events import Count, Story, What
 from crib_env.explain import number_word
 from crib_env.game_record import RECORD, Phase
 from crib_env.kernel import as_records
 from crib_env.loops import observe_all, recall_all
-from crib_env.narrator import (
-    CLAIMING,
-    Count,
-    Narrator,
-    Story,
-    What,
-    claim_words,
-    counted_words,
-)
+from crib_env.narrator import CLAIMING, Narrator, claim_words, counted_words
 from crib_env.observation import observation_size
 from crib_env.records import new_records
 from crib_env.rules import Rules

@@ -13,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 from gymnasium import spaces
 
+from crib_env.checks import named
 from crib_env.derived import derived_inputs, derived_layout
 from crib_env.observation import Field, fields_in_order, observation_high
 from crib_env.observation import layout as observation_layout
@@ -61,11 +62,13 @@ class ObservationFormat:
             ("derived", self.derived, (True, False)),
         ):
             if value not in allowed:
-                raise ValueError(f"{name}={value!r}: allowed are {', '.join(map(repr, allowed))}")
+                raise ValueError(
+                    f"{name}={named(value)}: allowed are {', '.join(map(repr, allowed))}"
+                )
         for name in ("observation_key", "mask_key"):
             key = getattr(self, name)
             if not isinstance(key, str) or not key:
-                raise ValueError(f"{name}={key!r}: allowed is a str that is not empty")
+                raise ValueError(f"{name}={named(key)}: allowed is a str that is not empty")
         if self.observation_key == self.mask_key:
             raise ValueError(f"mask_key={self.mask_key!r}: it is the observation_key already")
         if self.derived and self.dtype != "float32":
@@ -75,8 +78,8 @@ class ObservationFormat:
                 value = getattr(self, name)
                 if value != getattr(ObservationFormat, name):
                     raise ValueError(
-                        f"{name}={value!r}: it says something with form='dict' alone, not with "
-                        f"form={self.form!r}"
+                        f"{name}={named(value)}: it says something with form='dict' alone, "
+                        f"not with form={self.form!r}"
                     )
 
     @cached_property

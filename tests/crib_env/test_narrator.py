@@ -13,10 +13,11 @@ import pytest
 from crib_env.batch import Games
 from crib_env.bots import Bot
 from crib_env.cards import parse_card, parse_cards
+from crib_env.events import Event, What
 from crib_env.game_record import Phase, Source
 from crib_env.kernel import as_records
 from crib_env.loops import bot_actions
-from crib_env.narrator import Event, Narrator, What, points_of
+from crib_env.narrator import Narrator, points_of
 from crib_env.rules import Rules
 from tests.tabletop import DEALER, PONE, Table, after_cut, dealt, random_actions
 

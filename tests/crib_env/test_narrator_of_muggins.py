@@ -8,8 +8,9 @@ import pytest
 
 from crib_env.batch import Games
 from crib_env.cards import parse_card
+from crib_env.events import What
 from crib_env.game_record import Phase
-from crib_env.narrator import Narrator, What
+from crib_env.narrator import Narrator
 from crib_env.rules import Rules
 from tests.crib_env.test_narrator_of_variants import (
     ABCD,

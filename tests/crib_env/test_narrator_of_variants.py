@@ -11,8 +11,9 @@ import pytest
 
 from crib_env.batch import Games
 from crib_env.cards import parse_card, parse_cards
+from crib_env.events import Event, What
 from crib_env.game_record import CLAIM_ACTION, Phase, Source
-from crib_env.narrator import Event, Narrator, What
+from crib_env.narrator import Narrator
 from crib_env.position import Position
 from crib_env.render.table_view import NAMES
 from crib_env.rules import PRESETS, Rules

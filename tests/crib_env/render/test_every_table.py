@@ -10,8 +10,9 @@ import pytest
 
 from crib_env.batch import Games
 from crib_env.cards import NO_CARD, bit_of, cards_in, parse_card
+from crib_env.events import What
 from crib_env.game_record import CLAIM_ACTION, Phase
-from crib_env.narrator import Narrator, What
+from crib_env.narrator import Narrator
 from crib_env.render.board import hole, start_hole_behind
 from crib_env.render.canvas import PANEL
 from crib_env.render.panel import PANEL_BOX

@@ -10,8 +10,8 @@ import numpy.typing as npt
 import pytest
 
 from crib_env.cards import parse_card
+from crib_env.events import Story, What
 from crib_env.game_record import Phase
-from crib_env.narrator import Story, What
 from crib_env.render.board import hole, start_hole_behind
 from crib_env.render.canvas import PANEL, SIDES
 from crib_env.render.panel import CHIP, PANEL_BOX, STORY_SIZE, wrapped

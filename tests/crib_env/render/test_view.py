@@ -10,8 +10,9 @@ import pytest
 
 from crib_env.batch import Games
 from crib_env.cards import NO_CARD, cards_in, parse_card, parse_cards
+from crib_env.events import What
 from crib_env.game_record import Phase
-from crib_env.narrator import Narrator, What
+from crib_env.narrator import Narrator
 from crib_env.render.view import View, view_of
 from crib_env.rules import Rules
 from tests.crib_env.test_honesty import permuted
