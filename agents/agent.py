@@ -52,3 +52,18 @@ def make(name: str, rules: RulesLike = None, mode: str = "greedy") -> Agent:
 
         return Agent(name, load_policy(Path(name.removeprefix(CHECKPOINT)), rules, mode), mode=mode)
     raise ValueError(f"agent {name!r}: allowed are {', '.join(BOTS)} and checkpoint:PATH")
+
+
+def pinned(name: str) -> str:
+    """Returns the name with a run's folder replaced by its newest checkpoint as it is now.
+
+    For those who make an agent several times while its run may go on.
+
+    Raises:
+        ValueError: If the folder has no checkpoint that can be used.
+    """
+    if not name.startswith(CHECKPOINT):
+        return name
+    from agents.checkpoint import newest_whole  # torch, as above
+
+    return f"{CHECKPOINT}{newest_whole(Path(name.removeprefix(CHECKPOINT)))}"
