@@ -66,15 +66,19 @@ class NetworkPolicy:
             raise ValueError(
                 f"observations of shape {observations.shape}: allowed is (N, {self._size})"
             )
-        probs = self.probabilities(observations, action_masks)
-        actions: npt.NDArray[np.int64]
-        if self.mode == "sample":
-            actions = draw(torch.from_numpy(probs), luck_fraction(luck)).numpy()
-            return actions
-        actions = probs.argmax(axis=1).astype(np.int64)
-        throwing = np.flatnonzero(observations[:, self._discarding])
-        if self.num_discards == 2 and len(throwing):
+        # Where one action is legal there is nothing to ask, and a throw is asked for otherwise.
+        actions: npt.NDArray[np.int64] = action_masks.argmax(axis=1).astype(np.int64)
+        asked = action_masks.sum(axis=1) > 1
+        if self.mode == "greedy" and self.num_discards == 2:
+            throwing = np.flatnonzero(observations[:, self._discarding])
             actions[throwing] = self._throw(observations[throwing])
+            asked[throwing] = False
+        rows = np.flatnonzero(asked)
+        probs = self.probabilities(observations[rows], action_masks[rows])
+        if self.mode == "sample":
+            actions[rows] = draw(torch.from_numpy(probs), luck_fraction(luck[rows])).numpy()
+        else:
+            actions[rows] = probs.argmax(axis=1)
         return actions
 
     def probabilities(
@@ -114,7 +118,6 @@ class NetworkPolicy:
         before[:, self._hand : self._hand + NUM_CARDS] = cards
         before[:, self._discards : self._discards + NUM_CARDS] = 0
         before[:, self._held] = cards.sum(axis=1)
-        first = self.probabilities(before, self._masks_of(cards))
         # One row for each hand and each of its cards thrown first.
         rows, firsts = np.nonzero(cards)
         after = before[rows]
@@ -122,9 +125,11 @@ class NetworkPolicy:
         after[each, self._hand + firsts] = 0
         after[each, self._discards + firsts] = 1
         after[:, self._held] -= 1
-        second = self.probabilities(
-            after, self._masks_of(after[:, self._hand : self._hand + NUM_CARDS])
-        )[:, :NUM_CARDS]
+        both = np.concatenate([before, after])
+        masks = self._masks_of(both[:, self._hand : self._hand + NUM_CARDS])
+        first, second = np.split(
+            self.probabilities(both, masks)[:, :NUM_CARDS], [len(observations)]
+        )
         joint = np.zeros((len(observations), NUM_CARDS, NUM_CARDS), np.float32)
         # A legal pair never counts as nothing, however sure the network is of another.
         legal = after[:, self._hand : self._hand + NUM_CARDS] * np.float32(1e-30)
@@ -134,7 +139,7 @@ class NetworkPolicy:
         began = thrown.any(axis=1)
         joint[began] *= thrown[began][:, :, None]
         # Ties: the pair that comes first in card order. Its lower card is thrown first.
-        best = joint.reshape(len(observations), -1).argmax(axis=1)
+        best = joint.reshape(-1, NUM_CARDS * NUM_CARDS).argmax(axis=1)
         throws: npt.NDArray[np.int64] = np.where(began, best % NUM_CARDS, best // NUM_CARDS)
         return throws
 
