@@ -13,12 +13,13 @@ import signal
 import sys
 import threading
 from collections import deque
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Generator, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import repeat
 from multiprocessing.connection import Connection
 from types import TracebackType
 from typing import Any, Protocol, Self
@@ -33,9 +34,12 @@ from eval.play import LANES, OnTranscript, play_games
 
 Array = npt.NDArray[Any]
 
-# Sets of a block. Enough that a network is asked for a thousand positions at once (it evaluates no
-# fewer, `agents.neural_agent.BATCH`), few enough that workers end together and a test stops soon.
+# The most sets of a block: enough that a network is asked for a thousand positions at once (it
+# evaluates no fewer, `agents.neural_agent.BATCH`), few enough that workers end together. A short
+# match has smaller ones, so that all workers have something to do.
 BLOCK_SETS = 1024
+LEAST_SETS = 64
+BLOCKS = 8  # that a match has at least, if it is not too short for them
 
 # Blocks a worker has before it: it never waits for the next, and few are played for nothing when
 # whoever asked has seen enough.
@@ -59,12 +63,17 @@ class AgentSpec:
     """How a network chooses: ``"greedy"`` or ``"sample"``."""
 
 
-def spec_of(agent: Agent) -> AgentSpec:
-    """Returns the plain data of an agent that `agents.make` can make.
+def specs_of(agents: Sequence[Agent]) -> list[AgentSpec]:
+    """Returns the plain data of agents that `agents.make` can make.
 
-    A folder of checkpoints stands for its newest file as it is now, so that all processes load one.
+    A folder of checkpoints stands for its newest file as it is now, looked up once: a run may go on
+    meanwhile, and all processes shall load the same.
     """
-    return AgentSpec(pinned(agent.name), agent.mode if agent.mode in MODES else MODES[0])
+    names = {name: pinned(name) for name in dict.fromkeys(agent.name for agent in agents)}
+    return [
+        AgentSpec(names[agent.name], agent.mode if agent.mode in MODES else MODES[0])
+        for agent in agents
+    ]
 
 
 @dataclass(frozen=True)
@@ -95,7 +104,11 @@ class Block:
 
 
 def blocks_of(
-    agents: Sequence[AgentSpec], rules: Rules, seed: int, sets: int, size: int = BLOCK_SETS
+    agents: Sequence[AgentSpec],
+    rules: Rules,
+    seed: int,
+    sets: int,
+    sizes: int | Iterable[int] | None = None,
 ) -> Iterator[Block]:
     """Yields the blocks of a number of sets from set 0 on, in order.
 
@@ -104,10 +117,22 @@ def blocks_of(
         rules: The rules of all games.
         seed: Set i is dealt by lane_seed(seed, i).
         sets: How many sets.
-        size: How many of them a block has; no result depends on it.
+        sizes: How many of them a block has, or each block in turn; no result depends on it. By
+            default what suits so many sets.
+
+    Raises:
+        ValueError: If the blocks end before the sets do.
     """
-    for first in range(0, sets, size):
+    if sizes is None:
+        sizes = min(BLOCK_SETS, max(LEAST_SETS, -(-sets // BLOCKS)))
+    first = 0
+    for size in repeat(sizes) if isinstance(sizes, int) else sizes:
+        if first >= sets:
+            return
         yield Block(tuple(agents), rules, seed, first, min(size, sets - first))
+        first += size
+    if first < sets:
+        raise ValueError(f"sizes: they add up to {first}: allowed is {sets} or more")
 
 
 def play_block(
@@ -183,18 +208,28 @@ class LocalEngine:
         workers: How many processes; 1 is this one itself.
         agents: Agents as they are, one a place, in place of those that the blocks name. For agents
             without a name of which they could be made; they play in this process.
+        on_transcript: Given each game written down, as `play_block` gives it; in this process.
 
     Raises:
-        ValueError: If *workers* is below 1, or above 1 with agents as they are.
+        ValueError: If *workers* is below 1, or above 1 for what is done in this process.
     """
 
-    def __init__(self, workers: int = 1, agents: Sequence[Agent] | None = None) -> None:
+    def __init__(
+        self,
+        workers: int = 1,
+        agents: Sequence[Agent] | None = None,
+        on_transcript: OnTranscript | None = None,
+    ) -> None:
         """Starts nothing yet."""
         check_workers(workers)
-        if workers > 1 and agents is not None:
-            raise ValueError(f"workers={workers} with agents as they are: allowed is 1")
+        if workers > 1 and (agents is not None or on_transcript is not None):
+            raise ValueError(
+                f"workers={workers}: allowed is 1 with agents as they are, and with games to be "
+                "written down"
+            )
         self.workers = workers
         self._agents = agents
+        self._on_transcript = on_transcript
         self._made = lru_cache(KEPT)(_make)
         self._pool: ProcessPoolExecutor | None = None
         self._lifeline: Connection | None = None
@@ -210,7 +245,7 @@ class LocalEngine:
             return
         for number, block in enumerate(blocks):
             agents = self._agents or [self._made(spec, block.rules) for spec in block.agents]
-            yield number, play_block(block, agents)
+            yield number, play_block(block, agents, self._on_transcript)
 
     def _play_apart(self, blocks: Iterable[Block]) -> Iterator[tuple[int, Array]]:
         """Plays blocks in the processes, always a few ahead of what has been asked for."""
@@ -262,6 +297,48 @@ class LocalEngine:
         if self._pool is not None:
             self._pool.shutdown(cancel_futures=True)
         self._pool = self._lifeline = None
+
+
+def seated(a: Agent, b: Agent, rules: Rules) -> list[Agent]:
+    """Returns who plays, one a place: A the first side, B all others."""
+    return [b if place % rules.sides else a for place in range(rules.players)]
+
+
+def play_sets(
+    agents: Sequence[Agent],
+    rules: Rules,
+    seed: int,
+    sets: int,
+    engine: Engine | None = None,
+    sizes: int | Iterable[int] | None = None,
+    on_transcript: OnTranscript | None = None,
+) -> Generator[Array, None, None]:
+    """Yields the records of sets of games, block by block, in order (`Block`).
+
+    Args:
+        agents: Who plays, one a place; with an engine, of names that `agents.make` knows.
+        rules: The rules of all games.
+        seed: Set i is dealt by lane_seed(seed, i).
+        sets: How many sets.
+        engine: Plays them; by default this process, with the agents as they are.
+        sizes: See `blocks_of`.
+        on_transcript: Given the number of each game and the game written down; without an engine.
+
+    Raises:
+        ValueError: If there is an engine and *on_transcript*, or an agent cannot be made.
+        EngineError: If the engine cannot play them.
+        AgentError: If an agent raises.
+        IllegalActionError: If an agent chooses an action that the rules do not allow.
+    """
+    if engine is None:
+        engine = LocalEngine(1, agents, on_transcript)
+        specs = [AgentSpec(agent.name, agent.mode) for agent in agents]
+    elif on_transcript is not None:
+        raise ValueError("on_transcript with an engine: allowed is one of them")
+    else:
+        specs = specs_of(agents)
+    for _, records in engine.play(blocks_of(specs, rules, seed, sets, sizes)):
+        yield records
 
 
 def check_workers(workers: int) -> None:

@@ -15,7 +15,15 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+from rich.progress import (
+    BarColumn,
+    MofNCompleteColumn,
+    Progress,
+    SpinnerColumn,
+    TextColumn,
+    TimeElapsedColumn,
+    TimeRemainingColumn,
+)
 
 from agents.agent import Agent
 from crib_env.batch import Games, IllegalActionError
@@ -227,3 +235,20 @@ def progress_bar(title: str, games: int) -> Iterator[OnProgress]:
             bar.advance(task, ended)
 
         yield advance
+
+
+@contextmanager
+def state_line() -> Iterator[Callable[[str], None]]:
+    """Shows one line on standard error that says how things stand, if that is a terminal.
+
+    Yields:
+        What changes the line.
+    """
+    console = Console(stderr=True)
+    if not console.is_terminal:
+        yield lambda line: None
+        return
+    columns = (SpinnerColumn(), TextColumn("{task.description}", markup=False), TimeElapsedColumn())
+    with Progress(*columns, console=console, transient=True) as shown:
+        task = shown.add_task("", total=None)
+        yield lambda line: shown.update(task, description=line)

@@ -270,7 +270,7 @@ def test_no_rows_give_no_actions() -> None:
 def test_a_match_does_not_depend_on_how_many_games_are_played_at_a_time(mode: str) -> None:
     agent = Agent("network", NetworkPolicy(NETWORKS["decided"], Rules(), mode), mode=mode)
     at_once, in_parts = (
-        play_match(agent, make("greedy"), 24, seed=10, lanes=lanes) for lanes in (1000, 7)
+        play_match(agent, make("greedy"), 24, seed=10, sizes=sizes) for sizes in (12, 5)
     )
     assert at_once.results.tobytes() == in_parts.results.tobytes()
 
