@@ -98,7 +98,7 @@ class Options(RulesOptions):
     """Second agent."""
     games: int | None = None
     """How many games: an even number, 10,000 unless told; with three players a multiple of three,
-    9,999. With --sprt the most there may be, 1,000,000 unless told."""
+    9,999. With --sprt the most there may be, 1,200,000 unless told."""
     record: Path | None = None
     """Write every game down (docs/notation.md): each as a file of this folder or, where the path
     has a suffix, as in games.crib, all added to this file."""

@@ -16,7 +16,7 @@ from eval import sets
 from eval.engine import Engine, play_sets, seated
 from eval.sprt import Hypotheses, SequentialTest
 
-MOST_GAMES = 1_000_000  # of a test, unless it is told
+MOST_GAMES = 1_200_000  # of a test, unless it is told; whole sets of two and of three
 
 NO_DECISION = "no decision"
 

@@ -49,10 +49,10 @@ def totals(values: Array, size: int) -> Array:
 
 def mean(values: Array, size: int, low: float, high: float) -> Estimate:
     """Returns the mean of a number a game, (G,), which lies in [low, high]."""
-    means = totals(values, size) / size
-    # Rounding may carry the mean of thirds a little beyond what is possible.
-    average = min(max(float(means.mean()), low), high)
-    return mean_estimate(len(means), average, variance(means), low, high)
+    # Totals are whole numbers or halves: where all are equal, no rounding lets them vary.
+    over_sets = totals(values, size)
+    average = min(max(float(over_sets.mean()) / size, low), high)
+    return mean_estimate(len(over_sets), average, variance(over_sets) / size**2, low, high)
 
 
 def variance(values: Array) -> float:
@@ -73,9 +73,10 @@ def pairing(values: Array, size: int) -> Estimate | None:
         None where games do not vary, or there is only one set.
     """
     games = values.reshape(-1, size).astype(np.float64)
-    away = games - games.mean(axis=0)
-    alone, together = (away**2).mean(axis=1), size * away.mean(axis=1) ** 2
-    if not alone.any() or len(games) < 2:
+    over_sets = totals(values, size)
+    alone = ((games - games.mean(axis=0)) ** 2).mean(axis=1)
+    together = (over_sets - over_sets.mean()) ** 2 / size
+    if len(games) < 2 or not alone.any():
         return None
     ratio = float(together.sum() / alone.sum())
     residuals = variance(together - ratio * alone)
