@@ -18,13 +18,17 @@ from agents.checkpoint import (
     load_checkpoint,
 )
 from agents.network import MaskedCategorical, NetworkConfig, PolicyValueNet, draw, luck_fraction
-from crib_env.cards import NUM_CARDS
+from crib_env.cards import NO_CARD, NUM_CARDS
 from crib_env.observation import layout, observation_size
 from crib_env.rules import Rules
 
 # Positions are evaluated in batches of one size, the last filled up: a matrix product may round
 # otherwise at another size, and results must not depend on how many positions were asked at once.
 BATCH = 1024
+
+# Pairs that are kept at most: more than the games that are played at a time. What is asked for one
+# throw of a hand alone leaves its pair behind.
+MOST_PAIRS = 65_536
 
 
 class NetworkPolicy:
@@ -36,12 +40,16 @@ class NetworkPolicy:
         mode: ``"greedy"``: the most probable card, and of the throws the most probable *set*, by
             joint probability over both orders. ``"sample"``: drawn from the probabilities by the
             luck given.
+
+    A network that learns on needs a policy made anew: pairs thrown by half are kept.
     """
 
     def __init__(self, network: PolicyValueNet, rules: Rules, mode: str = "greedy") -> None:
         """Finds the places in the observation that a throw changes."""
         self.network = network
         self.mode = mode
+        # By what was seen before either card was thrown: pairs of which one is still to be thrown.
+        self._pairs: dict[bytes, tuple[int, int]] = {}
         self.num_discards = rules.num_discards
         self._num_actions = rules.num_actions
         fields = layout(rules)
@@ -108,8 +116,9 @@ class NetworkPolicy:
     def _throw(self, observations: npt.NDArray[np.uint8]) -> npt.NDArray[np.int64]:
         """Returns the card to throw now of the most probable pair, (M,) int64.
 
-        A pair's probability is the sum over both orders, as seen before either is thrown, so the
-        second throw completes the pair that the first began.
+        The pair is found when its first card is thrown, and kept for the second. It follows from
+        what was seen before either, so if it has been lost, or another card was thrown first, it is
+        found again: keeping it saves time and changes nothing.
         """
         hand = observations[:, self._hand : self._hand + NUM_CARDS]
         thrown = observations[:, self._discards : self._discards + NUM_CARDS]
@@ -118,6 +127,35 @@ class NetworkPolicy:
         before[:, self._hand : self._hand + NUM_CARDS] = cards
         before[:, self._discards : self._discards + NUM_CARDS] = 0
         before[:, self._held] = cards.sum(axis=1)
+        began = np.asarray(thrown.any(axis=1))
+        throws = np.full(len(observations), NO_CARD, np.int64)
+        for row in np.flatnonzero(began):
+            first, second = self._pairs.pop(before[row].tobytes(), (NO_CARD, NO_CARD))
+            if first != NO_CARD and thrown[row, first]:
+                throws[row] = second
+        rest = np.flatnonzero(throws == NO_CARD)
+        pairs = self._best_pairs(before[rest], thrown[rest])
+        throws[rest] = np.where(began[rest], pairs[:, 1], pairs[:, 0])
+        if len(self._pairs) > MOST_PAIRS:
+            self._pairs.clear()
+        for row, (first, second) in zip(rest, pairs.tolist(), strict=True):
+            if not began[row]:
+                self._pairs[before[row].tobytes()] = first, second
+        return throws
+
+    def _best_pairs(
+        self, before: npt.NDArray[np.uint8], thrown: npt.NDArray[np.uint8]
+    ) -> npt.NDArray[np.int64]:
+        """Returns the most probable pair of each row, (M, 2) int64, a card thrown already first.
+
+        A pair's probability is the sum over both orders, as seen before either is thrown, so the
+        second throw completes the pair that the first began.
+
+        Args:
+            before: (M, F) what was seen before either card was thrown.
+            thrown: (M, 52), 1 for a card thrown already.
+        """
+        cards = before[:, self._hand : self._hand + NUM_CARDS]
         # One row for each hand and each of its cards thrown first.
         rows, firsts = np.nonzero(cards)
         after = before[rows]
@@ -127,10 +165,8 @@ class NetworkPolicy:
         after[:, self._held] -= 1
         both = np.concatenate([before, after])
         masks = self._masks_of(both[:, self._hand : self._hand + NUM_CARDS])
-        first, second = np.split(
-            self.probabilities(both, masks)[:, :NUM_CARDS], [len(observations)]
-        )
-        joint = np.zeros((len(observations), NUM_CARDS, NUM_CARDS), np.float32)
+        first, second = np.split(self.probabilities(both, masks)[:, :NUM_CARDS], [len(before)])
+        joint = np.zeros((len(before), NUM_CARDS, NUM_CARDS), np.float32)
         # A legal pair never counts as nothing, however sure the network is of another.
         legal = after[:, self._hand : self._hand + NUM_CARDS] * np.float32(1e-30)
         joint[rows, firsts] = first[rows, firsts][:, None] * second + legal
@@ -140,8 +176,7 @@ class NetworkPolicy:
         joint[began] *= thrown[began][:, :, None]
         # Ties: the pair that comes first in card order. Its lower card is thrown first.
         best = joint.reshape(-1, NUM_CARDS * NUM_CARDS).argmax(axis=1)
-        throws: npt.NDArray[np.int64] = np.where(began, best % NUM_CARDS, best // NUM_CARDS)
-        return throws
+        return np.stack([best // NUM_CARDS, best % NUM_CARDS], axis=1)
 
     def _masks_of(self, cards: npt.NDArray[np.uint8]) -> npt.NDArray[np.int8]:
         """Returns the masks that allow just these cards, (M, A) int8.

@@ -283,6 +283,34 @@ def test_playing_changes_nothing_in_the_network() -> None:
         assert torch.equal(tensor, before[name]), name
 
 
+def test_a_pair_that_is_kept_for_its_second_throw_changes_nothing() -> None:
+    games = Games(200, seed=21)
+    policy = NetworkPolicy(NETWORKS["decided"], Rules())
+    for _ in range(4):
+        seen = games.observe(), games.action_masks(), games.luck()
+        actions = policy(*seen)
+        assert np.array_equal(actions, NetworkPolicy(NETWORKS["decided"], Rules())(*seen))
+        games.apply(actions)
+    assert not policy._pairs
+
+    # Another card thrown first than the policy would: its pair is of no use.
+    games = Games(200, seed=22)
+    policy(games.observe(), games.action_masks(), games.luck())
+    games.apply(51 - games.action_masks()[:, ::-1].argmax(axis=1))
+    seen = games.observe(), games.action_masks(), games.luck()
+    assert np.array_equal(policy(*seen), NetworkPolicy(NETWORKS["decided"], Rules())(*seen))
+
+
+def test_pairs_left_by_half_do_not_pile_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("agents.neural_agent.MOST_PAIRS", 50)
+    policy = NetworkPolicy(NETWORKS["decided"], Rules())
+    for seed in range(6):
+        games = Games(20, seed=seed)
+        policy(games.observe(), games.action_masks(), games.luck())
+        assert len(policy._pairs) <= 70
+    assert len(policy._pairs) < 120
+
+
 # ---- drawing ----
 
 
