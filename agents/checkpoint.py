@@ -170,7 +170,7 @@ def load_checkpoint(path: Path) -> Checkpoint:
             observation version.
     """
     if path.is_dir():
-        return _newest(path)
+        return _newest(path)[1]
     try:
         with safetensors.safe_open(path, framework="pt") as opened:
             metadata = opened.metadata() or {}
@@ -259,7 +259,16 @@ def checkpoints_in(folder: Path) -> list[Path]:
     return sorted(found, key=lambda path: found[path], reverse=True)
 
 
-def _newest(folder: Path) -> Checkpoint:
+def newest_whole(path: Path) -> Path:
+    """Returns the file that `load_checkpoint` reads: the path itself, of a folder its newest.
+
+    Raises:
+        CheckpointError: See `load_checkpoint`; a file is not looked at.
+    """
+    return _newest(path)[0] if path.is_dir() else path
+
+
+def _newest(folder: Path) -> tuple[Path, Checkpoint]:
     """Returns the newest whole checkpoint of a run; says so where it passes over one that is not.
 
     Raises:
@@ -268,7 +277,7 @@ def _newest(folder: Path) -> Checkpoint:
     paths = checkpoints_in(folder)
     for path in paths:
         try:
-            return load_checkpoint(path)
+            return path, load_checkpoint(path)
         except NotWholeError as error:
             _log.warning("passed over %s", error)
     raise CheckpointError(f"{folder}: {'none is whole' if paths else 'no checkpoint there'}")

@@ -18,13 +18,17 @@ from agents.checkpoint import (
     load_checkpoint,
 )
 from agents.network import MaskedCategorical, NetworkConfig, PolicyValueNet, draw, luck_fraction
-from crib_env.cards import NUM_CARDS
+from crib_env.cards import NO_CARD, NUM_CARDS
 from crib_env.observation import layout, observation_size
 from crib_env.rules import Rules
 
 # Positions are evaluated in batches of one size, the last filled up: a matrix product may round
 # otherwise at another size, and results must not depend on how many positions were asked at once.
 BATCH = 1024
+
+# Pairs that are kept at most: more than the games that are played at a time. What is asked for one
+# throw of a hand alone leaves its pair behind.
+MOST_PAIRS = 65_536
 
 
 class NetworkPolicy:
@@ -36,12 +40,16 @@ class NetworkPolicy:
         mode: ``"greedy"``: the most probable card, and of the throws the most probable *set*, by
             joint probability over both orders. ``"sample"``: drawn from the probabilities by the
             luck given.
+
+    A network that learns on needs a policy made anew: pairs thrown by half are kept.
     """
 
     def __init__(self, network: PolicyValueNet, rules: Rules, mode: str = "greedy") -> None:
         """Finds the places in the observation that a throw changes."""
         self.network = network
         self.mode = mode
+        # By what was seen before either card was thrown: pairs of which one is still to be thrown.
+        self._pairs: dict[bytes, tuple[int, int]] = {}
         self.num_discards = rules.num_discards
         self._num_actions = rules.num_actions
         fields = layout(rules)
@@ -66,15 +74,19 @@ class NetworkPolicy:
             raise ValueError(
                 f"observations of shape {observations.shape}: allowed is (N, {self._size})"
             )
-        probs = self.probabilities(observations, action_masks)
-        actions: npt.NDArray[np.int64]
-        if self.mode == "sample":
-            actions = draw(torch.from_numpy(probs), luck_fraction(luck)).numpy()
-            return actions
-        actions = probs.argmax(axis=1).astype(np.int64)
-        throwing = np.flatnonzero(observations[:, self._discarding])
-        if self.num_discards == 2 and len(throwing):
+        # Where one action is legal there is nothing to ask, and a throw is asked for otherwise.
+        actions: npt.NDArray[np.int64] = action_masks.argmax(axis=1).astype(np.int64)
+        asked = action_masks.sum(axis=1) > 1
+        if self.mode == "greedy" and self.num_discards == 2:
+            throwing = np.flatnonzero(observations[:, self._discarding])
             actions[throwing] = self._throw(observations[throwing])
+            asked[throwing] = False
+        rows = np.flatnonzero(asked)
+        probs = self.probabilities(observations[rows], action_masks[rows])
+        if self.mode == "sample":
+            actions[rows] = draw(torch.from_numpy(probs), luck_fraction(luck[rows])).numpy()
+        else:
+            actions[rows] = probs.argmax(axis=1)
         return actions
 
     def probabilities(
@@ -104,8 +116,9 @@ class NetworkPolicy:
     def _throw(self, observations: npt.NDArray[np.uint8]) -> npt.NDArray[np.int64]:
         """Returns the card to throw now of the most probable pair, (M,) int64.
 
-        A pair's probability is the sum over both orders, as seen before either is thrown, so the
-        second throw completes the pair that the first began.
+        The pair is found when its first card is thrown, and kept for the second. It follows from
+        what was seen before either, so if it has been lost, or another card was thrown first, it is
+        found again: keeping it saves time and changes nothing.
         """
         hand = observations[:, self._hand : self._hand + NUM_CARDS]
         thrown = observations[:, self._discards : self._discards + NUM_CARDS]
@@ -114,7 +127,35 @@ class NetworkPolicy:
         before[:, self._hand : self._hand + NUM_CARDS] = cards
         before[:, self._discards : self._discards + NUM_CARDS] = 0
         before[:, self._held] = cards.sum(axis=1)
-        first = self.probabilities(before, self._masks_of(cards))
+        began = np.asarray(thrown.any(axis=1))
+        throws = np.full(len(observations), NO_CARD, np.int64)
+        for row in np.flatnonzero(began):
+            first, second = self._pairs.pop(before[row].tobytes(), (NO_CARD, NO_CARD))
+            if first != NO_CARD and thrown[row, first]:
+                throws[row] = second
+        rest = np.flatnonzero(throws == NO_CARD)
+        pairs = self._best_pairs(before[rest], thrown[rest])
+        throws[rest] = np.where(began[rest], pairs[:, 1], pairs[:, 0])
+        if len(self._pairs) > MOST_PAIRS:
+            self._pairs.clear()
+        for row, (first, second) in zip(rest, pairs.tolist(), strict=True):
+            if not began[row]:
+                self._pairs[before[row].tobytes()] = first, second
+        return throws
+
+    def _best_pairs(
+        self, before: npt.NDArray[np.uint8], thrown: npt.NDArray[np.uint8]
+    ) -> npt.NDArray[np.int64]:
+        """Returns the most probable pair of each row, (M, 2) int64, a card thrown already first.
+
+        A pair's probability is the sum over both orders, as seen before either is thrown, so the
+        second throw completes the pair that the first began.
+
+        Args:
+            before: (M, F) what was seen before either card was thrown.
+            thrown: (M, 52), 1 for a card thrown already.
+        """
+        cards = before[:, self._hand : self._hand + NUM_CARDS]
         # One row for each hand and each of its cards thrown first.
         rows, firsts = np.nonzero(cards)
         after = before[rows]
@@ -122,10 +163,10 @@ class NetworkPolicy:
         after[each, self._hand + firsts] = 0
         after[each, self._discards + firsts] = 1
         after[:, self._held] -= 1
-        second = self.probabilities(
-            after, self._masks_of(after[:, self._hand : self._hand + NUM_CARDS])
-        )[:, :NUM_CARDS]
-        joint = np.zeros((len(observations), NUM_CARDS, NUM_CARDS), np.float32)
+        both = np.concatenate([before, after])
+        masks = self._masks_of(both[:, self._hand : self._hand + NUM_CARDS])
+        first, second = np.split(self.probabilities(both, masks)[:, :NUM_CARDS], [len(before)])
+        joint = np.zeros((len(before), NUM_CARDS, NUM_CARDS), np.float32)
         # A legal pair never counts as nothing, however sure the network is of another.
         legal = after[:, self._hand : self._hand + NUM_CARDS] * np.float32(1e-30)
         joint[rows, firsts] = first[rows, firsts][:, None] * second + legal
@@ -134,9 +175,8 @@ class NetworkPolicy:
         began = thrown.any(axis=1)
         joint[began] *= thrown[began][:, :, None]
         # Ties: the pair that comes first in card order. Its lower card is thrown first.
-        best = joint.reshape(len(observations), -1).argmax(axis=1)
-        throws: npt.NDArray[np.int64] = np.where(began, best % NUM_CARDS, best // NUM_CARDS)
-        return throws
+        best = joint.reshape(-1, NUM_CARDS * NUM_CARDS).argmax(axis=1)
+        return np.stack([best // NUM_CARDS, best % NUM_CARDS], axis=1)
 
     def _masks_of(self, cards: npt.NDArray[np.uint8]) -> npt.NDArray[np.int8]:
         """Returns the masks that allow just these cards, (M, A) int8.

@@ -15,7 +15,15 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+from rich.progress import (
+    BarColumn,
+    MofNCompleteColumn,
+    Progress,
+    SpinnerColumn,
+    TextColumn,
+    TimeElapsedColumn,
+    TimeRemainingColumn,
+)
 
 from agents.agent import Agent
 from crib_env.batch import Games, IllegalActionError
@@ -30,6 +38,11 @@ from crib_env.rules import Rules, RulesLike, rules_of
 Array = npt.NDArray[Any]
 OnProgress = Callable[[int], None]
 OnTranscript = Callable[[int, Transcript], None]
+
+
+class AgentError(Exception):
+    """What an agent raised when it was asked for its actions, in one line with its name."""
+
 
 # Enough that a network is asked for thousands of positions at once, and that what a batch costs
 # apart from its games does not count; few enough that the records stay small (a few megabytes).
@@ -86,6 +99,7 @@ def play_games(
     Raises:
         ValueError: If not each agent has one seat, or partners do not sit opposite.
         IllegalActionError: If an agent chooses an action that the rules do not allow, naming it.
+        AgentError: If an agent raises anything else.
     """
     rules = rules_of(rules)
     total = len(seeds)
@@ -117,7 +131,12 @@ def play_games(
 def play_out(
     games: Games, agents: Sequence[Agent], seats: npt.NDArray[np.int8], on_progress: OnProgress
 ) -> None:
-    """Plays every game of a batch to its end. Changes *games*."""
+    """Plays every game of a batch to its end. Changes *games*.
+
+    Raises:
+        IllegalActionError: If an agent chooses an action that the rules do not allow, naming it.
+        AgentError: If an agent raises anything else.
+    """
     # The same policy at two places is asked for both at once.
     policies = [agent.policy for agent in agents]
     asked = np.array([next(i for i, p in enumerate(policies) if p is q) for q in policies])
@@ -138,15 +157,24 @@ def play_out(
         for number in np.unique(asker):
             agent = agents[number]
             theirs = lanes[asker == number]
-            actions = agent.policy(
-                games.observe(lanes=theirs),
-                games.action_masks(lanes=theirs),
-                games.luck(theirs),
-            )
             try:
+                actions = agent.policy(
+                    games.observe(lanes=theirs),
+                    games.action_masks(lanes=theirs),
+                    games.luck(theirs),
+                )
                 games.apply(actions, theirs)
             except IllegalActionError as error:
                 raise IllegalActionError(f"agent {agent.name}: {error}") from None
+            except MemoryError:
+                raise
+            except Exception as error:
+                raise AgentError(f"agent {agent.name}: {_one_line(error)}") from error
+
+
+def _one_line(error: Exception) -> str:
+    """Returns an error as a line that says what it is."""
+    return f"{type(error).__name__}: {' '.join(str(error).split())}"
 
 
 def _collect(games: Games, seats: npt.NDArray[np.int8], results: Array) -> None:
@@ -207,3 +235,20 @@ def progress_bar(title: str, games: int) -> Iterator[OnProgress]:
             bar.advance(task, ended)
 
         yield advance
+
+
+@contextmanager
+def state_line() -> Iterator[Callable[[str], None]]:
+    """Shows one line on standard error that says how things stand, if that is a terminal.
+
+    Yields:
+        What changes the line.
+    """
+    console = Console(stderr=True)
+    if not console.is_terminal:
+        yield lambda line: None
+        return
+    columns = (SpinnerColumn(), TextColumn("{task.description}", markup=False), TimeElapsedColumn())
+    with Progress(*columns, console=console, transient=True) as shown:
+        task = shown.add_task("", total=None)
+        yield lambda line: shown.update(task, description=line)

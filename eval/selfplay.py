@@ -10,26 +10,22 @@ import sys
 import time
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field, fields, replace
-from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any
 
 import numpy as np
 import numpy.typing as npt
 import tyro
-from rich.console import Console
 from rich.table import Table
 
 from agents.agent import Agent, make
 from crib_env.game_record import Role, Source
-from crib_env.loops import OUTSIDE
-from crib_env.luck import check_seed
 from crib_env.records import lane_seeds
 from crib_env.rules import Rules, RulesLike, rules_of
-from eval.match import HOUSE, most_deals
-from eval.play import LANES, OnProgress, limit_threads, play_games, progress_bar
-from eval.provenance import check_writable, keep_json, origin
-from eval.rules_flag import RulesFlag, RulesRefused
-from eval.stats import Estimate, game_rate, mean_estimate, ratio_estimate
+from eval import sets
+from eval.command import Report, RulesOptions, Work, run
+from eval.match_result import most_deals
+from eval.play import LANES, OnProgress, play_games, progress_bar
+from eval.stats import Estimate, game_rate, ratio_estimate
 
 Array = npt.NDArray[Any]
 
@@ -132,15 +128,15 @@ def play_itself(
     most = float(rules.target)
     result = SelfPlay(
         name=agent.name,
-        mode=agent.mode if agent.bot == OUTSIDE else HOUSE,
+        mode=agent.shown_mode,
         games=games,
         seed=seed,
         rules=rules,
         first_dealer_win_rate=game_rate(int((results["winner"] == 0).sum()), games),
         skunk_rate=game_rate(int((level >= 1).sum()), games),
         double_skunk_rate=game_rate(int((level >= 2).sum()), games),
-        first_dealer_margin=_mean(margin, -most, most),
-        deals_per_game=_mean(deals, 1, most_deals(deals, rules)),
+        first_dealer_margin=sets.mean(margin, 1, -most, most),
+        deals_per_game=sets.mean(deals, 1, 1, most_deals(deals, rules)),
         dealer_hand=_a_deal(worth[:, 0], deals, MOST_HAND),
         pone_hand=_a_deal(worth[:, 1] / pones, deals, MOST_HAND),
         crib=_a_deal(worth[:, 2], deals, MOST_HAND),
@@ -162,86 +158,55 @@ def check_games(games: int) -> None:
         raise ValueError(f"games={games}: allowed is 1 or more")
 
 
-def _variance(values: Array) -> float:
-    """Returns the sample variance, 0 for a single value."""
-    return float(values.var(ddof=1)) if len(values) > 1 else 0.0
-
-
-def _mean(values: Array, low: float, high: float) -> Estimate:
-    """Returns the mean of a number a game, (games,), which lies in [low, high]."""
-    return mean_estimate(len(values), float(values.mean()), _variance(values), low, high)
-
-
 def _a_deal(totals: Array, deals: Array, high: float) -> Estimate:
     """Returns points a deal from points and deals of each game, (games,); at most *high* a deal."""
     ratio = float(totals.sum() / deals.sum())
-    residuals = _variance(totals - ratio * deals)
+    residuals = sets.variance(totals - ratio * deals)
     return ratio_estimate(len(totals), ratio, residuals, float(deals.mean()), 0, high)
 
 
-@dataclass(frozen=True)
-class Options:
-    """Plays an agent against itself and says what its games look like."""
-
-    agent: Annotated[tyro.conf.Positional[str], tyro.conf.arg(metavar="AGENT")] = "expert"
-    """The agent: random, greedy, expert, careless or checkpoint:PATH."""
-    games: int = 100_000
-    """How many games."""
-    seed: int = 0
-    """The seed of all cards, and of the luck of players that draw."""
-    json: Path | None = None
-    """Write the result to this file."""
-    mode: Literal["greedy", "sample"] = "greedy"
-    """How a network chooses: the most probable action, or one drawn."""
-    rules: RulesFlag = Rules()  # noqa: RUF009  # frozen
-    """What is played: six_card, short, five_card, three_player or four_player, and after a comma
-    what differs, as in five_card,target=31."""
-    target: int | None = None
-    """The score that wins a game, if not that of the rules."""
-
-
-def main(arguments: Sequence[str] | None = None) -> int:
-    """Runs the command line and returns its exit status.
-
-    0, 1 if the result could be shown but not written, 2 if refused, 130 if interrupted.
-    """
-    limit_threads()
-    arguments = sys.argv[1:] if arguments is None else list(arguments)
-    try:
-        options = tyro.cli(Options, prog="python -m eval.selfplay", args=arguments)
-        check_games(options.games)
-        rules = options.rules
-        if options.target is not None:
-            rules = replace(rules, target=options.target)
-        check_seed(options.seed)
-        if options.json:
-            check_writable(options.json)
-        agent = make(options.agent, rules, options.mode)
-    except (ValueError, OSError, RulesRefused) as error:
-        print(f"eval.selfplay: {error}", file=sys.stderr)
-        return 2
-    try:
-        with progress_bar(f"{agent.name} itself", options.games) as on_progress:
-            result = play_itself(agent, options.games, options.seed, rules, on_progress=on_progress)
-    except KeyboardInterrupt:
-        print("eval.selfplay: interrupted, nothing written", file=sys.stderr)
-        return 130
-    except MemoryError:
-        print(f"eval.selfplay: games={options.games}: more than memory holds", file=sys.stderr)
-        return 2
+def selfplay_table(result: SelfPlay) -> Table:
+    """Returns all that was measured as a table, an interval beside each figure."""
     table = Table()
     table.add_column(f"{result.games:,} games, seed {result.seed}")
     table.add_column(f"{result.name} ({result.mode})", justify="right")
     for name, estimate in result.estimates().items():
         table.add_row(name.replace("_", " "), str(estimate))
-    # Names and intervals hold brackets, which are no markup.
-    console = Console(markup=False, highlight=False)
-    console.print(table)
-    console.print(f"[low, high] are 95 % intervals over games; {result.seconds:.1f} seconds")
-    if options.json:
-        about = origin("eval.selfplay", arguments)
-        return keep_json(options.json, result.to_json() | about, "eval.selfplay")
-    return 0
+    return table
+
+
+@dataclass(frozen=True)
+class Options(RulesOptions):
+    """Plays an agent against itself and says what its games look like."""
+
+    agent: Annotated[tyro.conf.Positional[str], tyro.conf.arg(metavar="AGENT")] = "expert"
+    """The agent: random, greedy, expert, careless, checkpoint:PATH or noisy:SHARE:WHERE:AGENT."""
+    games: int = 100_000
+    """How many games."""
+
+
+def prepare(options: Options) -> Work:
+    """Checks a command line and returns what it asks for.
+
+    Raises:
+        ValueError: If a value is not allowed.
+    """
+    check_games(options.games)
+    rules = options.game_rules()
+    agent = make(options.agent, rules, options.mode)
+
+    def play() -> Report:
+        with progress_bar(f"{agent.name} itself", options.games) as on_progress:
+            result = play_itself(agent, options.games, options.seed, rules, on_progress=on_progress)
+        words = f"[low, high] are 95 % intervals over games; {result.seconds:.1f} seconds"
+        return Report([selfplay_table(result), words], result.to_json())
+
+    return Work(play, f"games={options.games}")
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Runs the command line and returns its exit status (`eval.command`)."""
+    return run("eval.selfplay", Options, prepare, arguments)
 
 
 if __name__ == "__main__":

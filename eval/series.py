@@ -10,26 +10,25 @@ import sys
 import time
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
-from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any
 
 import numpy as np
 import numpy.typing as npt
 import tyro
-from rich.console import Console
 from rich.table import Table
 
 from agents.agent import Agent, make
 from crib_env.batch import Games
-from crib_env.loops import OUTSIDE
 from crib_env.luck import check_seed
 from crib_env.match import COLUMNS, Match, MatchRules, NextDealer, Standing
 from crib_env.records import lane_seeds
-from crib_env.rules import PRESETS, Rules, rules_of
-from eval.match import HOUSE
-from eval.play import LANES, OnProgress, limit_threads, play_out, progress_bar
-from eval.provenance import check_writable, keep_json, origin
-from eval.stats import Estimate, mean_estimate, pair_rate
+from crib_env.rules import PRESETS, Rules
+from eval import sets
+from eval.command import Options as PlayOptions
+from eval.command import Report, Work, run
+from eval.play import LANES, OnProgress, play_out, progress_bar
+from eval.rules_flag import RulesFlag, rules_text
+from eval.stats import Estimate
 
 Array = npt.NDArray[Any]
 
@@ -163,7 +162,7 @@ def play_series(
         match_rules=match_rules,
         rules=rules,
         games=int(results["games"].sum()),
-        games_per_match=_mean(_set_means(results["games"], rules.sides), least, most),
+        games_per_match=sets.mean(results["games"], rules.sides, least, most),
         seconds=time.perf_counter() - start,
         results=results,
     )
@@ -247,35 +246,15 @@ def _side(agents: Sequence[Agent], number: int, results: Array) -> SeriesSide:
     won, drawn, lost = (results["outcome"][:, number] == one for one in (WON, DRAWN, LOST))
     return SeriesSide(
         names=tuple(agent.name for agent in theirs),
-        modes=tuple(agent.mode if agent.bot == OUTSIDE else HOUSE for agent in theirs),
+        modes=tuple(agent.shown_mode for agent in theirs),
         matches_won=int(won.sum()),
         matches_drawn=int(drawn.sum()),
         matches_lost=int(lost.sum()),
-        win_rate=_rate(won, sides),
-        draw_rate=_rate(drawn, sides),
-        loss_rate=_rate(lost, sides),
+        win_rate=sets.rate(won, sides),
+        draw_rate=sets.rate(drawn, sides),
+        loss_rate=sets.rate(lost, sides),
         standing=Standing(*results["columns"][:, number].sum(axis=0).tolist()),
     )
-
-
-def _set_means(values: Array, size: int) -> Array:
-    """Returns the means over sets of a number a match, (matches,), sets side by side."""
-    means: Array = values.reshape(-1, size).mean(axis=1)
-    return means
-
-
-def _mean(means: Array, low: float, high: float) -> Estimate:
-    """Returns the mean of independent numbers, which lie in [low, high]."""
-    variance = float(means.var(ddof=1)) if len(means) > 1 else 0.0
-    return mean_estimate(len(means), float(means.mean()), variance, low, high)
-
-
-def _rate(happened: Array, size: int) -> Estimate:
-    """Returns the rate at which something happened, (matches,) bool, sets side by side."""
-    if size == 2:
-        none, one, both = np.bincount(happened.reshape(-1, 2).sum(axis=1), minlength=3)
-        return pair_rate(int(none), int(one), int(both))
-    return _mean(_set_means(happened, size), 0, 1)
 
 
 def _side_json(side: SeriesSide) -> dict[str, Any]:
@@ -311,15 +290,16 @@ def series_table(result: SeriesResult) -> Table:
 
 
 @dataclass(frozen=True)
-class Options:
+class Options(PlayOptions):
     """Plays matches of several games between agents, the same cards once with each at every seat.
 
     Tell just one of --best-of, --race-to and --games.
     """
 
     agents: Annotated[tyro.conf.Positional[tuple[str, ...]], tyro.conf.arg(metavar="A B [C [D]]")]
-    """Agents, one a seat: random, greedy, expert or checkpoint:PATH. In a game of four A and C are
-    partners, and two agents play for both seats of a side."""
+    """Agents, one a seat: random, greedy, expert, careless, checkpoint:PATH or
+    noisy:SHARE:WHERE:AGENT. In a game of four A and C are partners, and two agents play for both
+    seats of a side."""
     best_of: int | None = None
     """Most games won of so many; over as soon as nobody can catch up."""
     race_to: int | None = None
@@ -330,34 +310,29 @@ class Options:
     """What a game counts: a scheme by name, or win, skunk, double, triple as in 1,2,3,4."""
     next_dealer: NextDealer = "alternate"
     """Who deals the next game first; the first is cut for."""
-    rules: str | None = None
-    """The rules of the games by name; if not told, those that go with so many agents."""
+    rules: RulesFlag | None = None
+    """The rules of the games: six_card, short, five_card, three_player or four_player, and after a
+    comma what differs, as in short,muggins=show; if not told, those that go with so many agents."""
     matches: int = 1200
     """How many matches, a multiple of the number of sides."""
-    seed: int = 0
-    """The seed of all cards and cuts, and of the luck of players that draw."""
-    json: Path | None = None
-    """Write the result to this file."""
-    mode: Literal["greedy", "sample"] = "greedy"
-    """How networks choose: the most probable action, or one drawn."""
 
 
 def game_rules(options: Options) -> Rules:
     """Returns the rules of the games.
 
     Raises:
-        ValueError: If there are none of that name, or none for so many agents.
+        ValueError: If there are none for so many agents.
     """
     number, told = len(options.agents), " ".join(options.agents)
     if options.rules is None:
         if number not in BY_AGENTS:
             raise ValueError(f"{number} agents {told!r}: allowed are 2 to 4")
         return PRESETS[BY_AGENTS[number]]
-    rules = rules_of(options.rules)
+    rules = options.rules
     if number not in (rules.players, rules.sides):
         allowed = " or ".join(map(str, sorted({rules.sides, rules.players})))
         raise ValueError(
-            f"{number} agents {told!r} with rules={options.rules!r}: allowed are {allowed}"
+            f"{number} agents {told!r} with rules {rules_text(rules)!r}: allowed are {allowed}"
         )
     return rules
 
@@ -370,58 +345,45 @@ def scheme_from(text: str) -> str | tuple[int, ...]:
     return text
 
 
-def main(arguments: Sequence[str] | None = None) -> int:
-    """Runs the command line and returns its exit status.
+def prepare(options: Options) -> Work:
+    """Checks a command line and returns what it asks for.
 
-    0, 1 if the result could be shown but not written, 2 if refused, 130 if interrupted.
+    Raises:
+        ValueError: If a value is not allowed.
     """
-    limit_threads()
-    arguments = sys.argv[1:] if arguments is None else list(arguments)
-    options = tyro.cli(Options, prog="python -m eval.series", args=arguments)
-    try:
-        rules = game_rules(options)
-        scheme: Any = scheme_from(options.match_points)
-        match_rules = MatchRules(
-            games=options.games,
-            best_of=options.best_of,
-            race_to=options.race_to,
-            match_points=scheme,
-            next_dealer=options.next_dealer,
-        )
-        check_matches(options.matches, rules)
-        check_seed(options.seed)
-        if options.json:
-            check_writable(options.json)
-        named = {name: make(name, rules, options.mode) for name in dict.fromkeys(options.agents)}
-    except (ValueError, OSError) as error:
-        print(f"eval.series: {error}", file=sys.stderr)
-        return 2
+    rules = game_rules(options)
+    scheme: Any = scheme_from(options.match_points)
+    match_rules = MatchRules(
+        games=options.games,
+        best_of=options.best_of,
+        race_to=options.race_to,
+        match_points=scheme,
+        next_dealer=options.next_dealer,
+    )
+    check_matches(options.matches, rules)
+    named = {name: make(name, rules, options.mode) for name in dict.fromkeys(options.agents)}
     # Partners of one name sit opposite.
     names = options.agents * (rules.players // len(options.agents))
     agents = [named[name] for name in names]
-    try:
+
+    def play() -> Report:
         with progress_bar(" v ".join(options.agents), options.matches) as on_progress:
             result = play_series(
                 agents, match_rules, options.matches, options.seed, rules, on_progress=on_progress
             )
-    except KeyboardInterrupt:
-        print("eval.series: interrupted, nothing written", file=sys.stderr)
-        return 130
-    except MemoryError:
-        print(f"eval.series: matches={options.matches}: more than memory holds", file=sys.stderr)
-        return 2
-    # Names and intervals hold brackets, which are no markup.
-    console = Console(markup=False, highlight=False)
-    console.print(series_table(result))
-    sets = result.matches // len(result.sides)
-    console.print(
-        f"{result.games_per_match} games a match; [low, high] are 95 % intervals over {sets:,} "
-        f"sets of {len(result.sides)} matches; {result.seconds:.1f} seconds"
-    )
-    if options.json:
-        about = origin("eval.series", arguments)
-        return keep_json(options.json, result.to_json() | about, "eval.series")
-    return 0
+        number = result.matches // len(result.sides)
+        words = (
+            f"{result.games_per_match} games a match; [low, high] are 95 % intervals over "
+            f"{number:,} sets of {len(result.sides)} matches; {result.seconds:.1f} seconds"
+        )
+        return Report([series_table(result), words], result.to_json())
+
+    return Work(play, f"matches={options.matches}")
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Runs the command line and returns its exit status (`eval.command`)."""
+    return run("eval.series", Options, prepare, arguments)
 
 
 if __name__ == "__main__":

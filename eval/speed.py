@@ -34,6 +34,7 @@ from crib_env.bots import RANDOM
 from crib_env.kernel import as_records
 from crib_env.loops import bot_actions
 from eval.provenance import ROOT, check_writable, keep_json, origin
+from eval.speed_match import measure_matches
 
 LANES = 4096
 SYNC_COPIES = 64
@@ -339,6 +340,8 @@ class Options:
     """How many slices of each loop there are."""
     train_decisions: int = 300_000
     """Decisions to train for; 0 leaves training out."""
+    matches: bool = True
+    """Measure two matches too (`eval.speed_match`)."""
     start: bool = True
     """Measure compiling and importing too."""
 
@@ -386,13 +389,26 @@ def _measure(options: Options) -> dict[str, Any]:
     if options.train_decisions:
         say("training")
         training["train_decisions_per_s"] = measure_training(options.train_decisions)
+    matches: dict[str, float] | dict[str, None]
+    if options.matches:
+        say("matches")
+        matches = measure_matches(_run)
+    else:
+        matches = dict.fromkeys(("match_expert_s", "match_network_s"))
     start: dict[str, float] | dict[str, None]
     if options.start:
         say("compiling anew, then importing")
         start = measure_start(options.rounds)
     else:
         start = dict.fromkeys(("first_compile_s", "warm_first_use_s", "warm_import_s"))
-    return {**loops, **training, **start, "rounds": options.rounds, "slice_s": options.seconds}
+    return {
+        **loops,
+        **training,
+        **matches,
+        **start,
+        "rounds": options.rounds,
+        "slice_s": options.seconds,
+    }
 
 
 def _figure(value: float) -> str:

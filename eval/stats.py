@@ -10,9 +10,9 @@ knows no game. All intervals are two-sided with 95 % confidence. Sources:
   proportions", Statistics in Medicine 33, 2850-2875.
 * Wilson (1927), "Probable inference, the law of succession, and statistical inference", Journal of
   the American Statistical Association 22, 209-212.
-* Abramowitz, Stegun (1964), Handbook of Mathematical Functions, 26.7.5.
 * Cochran (1977), Sampling Techniques, 3rd edition, 6.4 (ratio estimates).
-* Owen (2001), Empirical Likelihood, 2.9 (the likeliest distribution that has a given mean).
+
+Intervals from resampled sets are in `eval.bootstrap`, tests that stop early in `eval.sprt`.
 """
 
 from __future__ import annotations
@@ -21,12 +21,21 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from statistics import NormalDist
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from scipy.special import stdtrit
+
+from eval.likeliest import variances
+
+Array = npt.NDArray[Any]
 
 CONFIDENCE = 0.95
 Z = NormalDist().inv_cdf((1 + CONFIDENCE) / 2)
 
 MOST_DECIMALS = 6
-PRECISION = 1e-12  # of the ends of an interval that are sought
+HALVINGS = 42  # of where an interval ends: its ends are right to 1e-12
 
 
 @dataclass(frozen=True)
@@ -69,17 +78,11 @@ def decimals(error: float) -> int:
 def pair_rate(none: int, one: int, both: int) -> Estimate:
     """Returns the rate of games with some result, say won, from what pairs of games gave.
 
-    Over n pairs the rate is (1 + D) / 2 with D = (both - none) / n, a difference of paired
-    proportions. Its interval is Tango's (1998): all D that the score test
-
-        |both - none - n D| <= Z sqrt(n (2 q + D (1 - D)))
-
-    does not reject, where q is the most likely share of pairs with none, given D: the larger root
-    of 2n q^2 + (-both - none + (2n - both + none) D) q - none D (1 - D) = 0. The variance is that
-    of the hypothesis, not of the sample, so the interval stays inside [0, 1] and has a width at
-    0 %, at 100 %, when all pairs split and for a single pair; Fagerland and others (2014) recommend
-    it for small samples and large. Where no pair splits, n pairs are worth n games and it is
-    Wilson's.
+    It is `set_rate` for pairs, whose interval is then Tango's (1998) for the difference of paired
+    proportions, D = 2 rate - 1. Fagerland and others (2014) recommend it for samples small and
+    large: as the variance is that of the hypothesis, not of the sample, it stays inside [0, 1] and
+    has a width at 0 %, at 100 %, when all pairs split and for a single pair. Where no pair splits,
+    n pairs are worth n games and it is Wilson's.
 
     Args:
         none: How many pairs had the result in neither game.
@@ -89,45 +92,11 @@ def pair_rate(none: int, one: int, both: int) -> Estimate:
     Raises:
         ValueError: If a count is negative, or all are zero.
     """
-    if min(none, one, both) < 0 or none + one + both == 0:
-        raise ValueError(f"pairs {none}, {one}, {both}: allowed are counts of at least one pair")
-    n = none + one + both
-    difference = (both - none) / n
-    low = _score_bound(none, both, n, -1.0, difference)
-    high = _score_bound(none, both, n, 1.0, difference)
-    return Estimate((one + 2 * both) / (2 * n), (1 + low) / 2, (1 + high) / 2)
-
-
-def _score_bound(none: int, both: int, n: int, end: float, difference: float) -> float:
-    """Returns the D farthest towards *end*, -1 or 1, that Tango's score test does not reject."""
-    if difference == end:
-        return end
-    # `inside` is never rejected, and `outside` always is: the test is strict at the ends.
-    inside, outside = difference, end
-    while True:
-        middle = (inside + outside) / 2
-        if middle in (inside, outside):
-            return inside
-        slope = (2 * n - both + none) * middle - both - none
-        offset = none * middle * (1 - middle)
-        share = (math.sqrt(slope * slope + 8 * n * offset) - slope) / (4 * n)
-        variance = n * (2 * share + middle * (1 - middle))
-        if (both - none - n * middle) ** 2 <= Z * Z * variance:
-            inside = middle
-        else:
-            outside = middle
+    return set_rate((none, one, both))
 
 
 def set_rate(counts: Sequence[int]) -> Estimate:
     """Returns the rate of games with some result, from what sets of k games with equal cards gave.
-
-    `pair_rate` for sets of any size: its interval holds all rates r that the score test
-
-        |mean - r| <= Z sqrt(variance(r) / n)
-
-    does not reject, where variance(r) is that of the likeliest distribution of a set's share (one
-    of 0, 1/k, ..., 1) whose mean is r. For sets of two that is Tango's (1998), and where all games
-    of a set go alike, Wilson's on n games.
 
     Args:
         counts: (k + 1,) how many sets had the result in none, in one, ..., in all k of their games.
@@ -138,52 +107,40 @@ def set_rate(counts: Sequence[int]) -> Estimate:
     if min(counts) < 0 or sum(counts) == 0:
         raise ValueError(f"sets {list(counts)}: allowed are counts of at least one set")
     n, size = sum(counts), len(counts) - 1
-    mean = math.fsum(count * games for games, count in enumerate(counts)) / (n * size)
-    ends = []
-    for end in (0.0, 1.0):
-        # `inside` is never rejected, and `outside` always is: the test is strict at the ends.
-        inside, outside = mean, end
-        while abs(outside - inside) > PRECISION:
-            middle = (inside + outside) / 2
-            if (mean - middle) ** 2 * n <= Z * Z * likeliest_variance(counts, middle):
-                inside = middle
-            else:
-                outside = middle
-        ends.append(inside if mean != end else end)
-    return Estimate(mean, *ends)
+    mean = sum(count * games for games, count in enumerate(counts)) / (n * size)
+    low, high = score_bounds(np.array([counts]))[0].tolist()
+    return Estimate(mean, low, high)
 
 
-def likeliest_variance(counts: Sequence[int], rate: float) -> float:
-    """Returns the variance of the likeliest distribution of shares that has the mean *rate*.
+def score_bounds(counts: Array) -> Array:
+    """Returns the ends of the score test's interval of a rate, (M, 2) float64, for many matches.
 
-    It gives the share x the probability count / (n (1 + c (x - rate))), with the one c that makes
-    the mean right (Owen 2001, 2.9). Where the c that this takes would make 1 + c (x - rate)
-    negative at an end that was not observed, that end gets what is left of the probability.
+    The interval holds all rates r that the test
+
+        |mean - r| <= Z sqrt(variance(r) / n)
+
+    does not reject, where variance(r) is that of the likeliest distribution of a set's share (one
+    of 0, 1/k, ..., 1) whose mean is r (`eval.likeliest`). For sets of two that is Tango's (1998),
+    and where all games of a set go alike, Wilson's on n games.
 
     Args:
-        counts: See `set_rate`.
-        rate: Above 0 and below 1.
+        counts: (M, k + 1) how many sets of each match had the result in none, in one, ..., in all k
+            of their games; at least one set.
     """
-    n, size = sum(counts), len(counts) - 1
-    away = [games / size - rate for games in range(size + 1)]
-    seen = [(count / n, x) for count, x in zip(counts, away, strict=True) if count]
-
-    def excess(c: float) -> float:
-        return math.fsum(share * x / (1 + c * x) for share, x in seen)
-
-    low, high = -1 / away[-1], -1 / away[0]
-    while high - low > PRECISION * (1 + abs(low)):
-        c = (low + high) / 2
-        # The excess falls as c grows.
-        if excess(c) > 0:
-            low = c
-        else:
-            high = c
-    c = (low + high) / 2
-    chances = [(share / (1 + c * x), x) for share, x in seen]
-    left = 1 - math.fsum(chance for chance, _ in chances)
-    chances.append((max(0.0, left), away[0] if c > 0 else away[-1]))
-    return math.fsum(chance * x * x for chance, x in chances)
+    size = counts.shape[1] - 1
+    n = counts.sum(axis=1)
+    mean = np.repeat(counts @ np.arange(size + 1) / (n * size), 2)
+    ends = np.tile([0.0, 1.0], len(counts))
+    n, both = np.repeat(n, 2), np.repeat(counts, 2, axis=0)
+    observed = ends == mean
+    # `inside` is never rejected, and `outside` always is: the test is strict at the ends. (Beyond
+    # an end that was observed there is nothing; there any search will do.)
+    inside, outside = mean, np.where(observed, 0.5, ends)
+    for _ in range(HALVINGS):
+        middle = (inside + outside) / 2
+        held = (mean - middle) ** 2 * n <= Z * Z * variances(both, middle)
+        inside, outside = np.where(held, middle, inside), np.where(held, outside, middle)
+    return np.where(observed, ends, inside).reshape(-1, 2)
 
 
 def game_rate(wins: int, games: int) -> Estimate:
@@ -224,30 +181,8 @@ def mean_estimate(n: int, mean: float, variance: float, low: float, high: float)
     if variance == 0:
         unseen = Z * Z / (n + Z * Z)
         return Estimate(mean, mean - unseen * (mean - low), mean + unseen * (high - mean))
-    error = t_quantile(n - 1) * math.sqrt(variance / n)
+    error = float(stdtrit(n - 1, (1 + CONFIDENCE) / 2)) * math.sqrt(variance / n)
     return Estimate(mean, max(low, mean - error), min(high, mean + error))
-
-
-def t_quantile(freedom: int) -> float:
-    """Returns the 97.5 % quantile of Student's t with *freedom* degrees of freedom, 1 or more.
-
-    Exact for one and two degrees; beyond, four terms of Abramowitz and Stegun 26.7.5, at most
-    0.12 % short (three degrees).
-    """
-    tail = 1 - CONFIDENCE
-    if freedom == 1:
-        return 1 / math.tan(tail * math.pi / 2)
-    if freedom == 2:
-        return math.sqrt(2 / (tail * (2 - tail)) - 2)
-    z = Z
-    terms = (
-        z,
-        (z**3 + z) / 4,
-        (5 * z**5 + 16 * z**3 + 3 * z) / 96,
-        (3 * z**7 + 19 * z**5 + 17 * z**3 - 15 * z) / 384,
-        (79 * z**9 + 776 * z**7 + 1482 * z**5 - 1920 * z**3 - 945 * z) / 92160,
-    )
-    return math.fsum(term / freedom**power for power, term in enumerate(terms))
 
 
 def ratio_estimate(

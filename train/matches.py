@@ -14,7 +14,8 @@ from agents import Agent, make
 from agents.checkpoint import write_whole
 from agents.neural_agent import NetworkPolicy
 from crib_env import Rules, lane_seed
-from eval.match import MatchResult, play_match
+from eval.match import play_match
+from eval.match_result import MatchResult
 from eval.play import OnProgress, progress_bar
 from eval.stats import Estimate
 from train.events import OUTCOME, outcome

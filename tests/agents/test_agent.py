@@ -82,7 +82,9 @@ def test_making_an_agent_leaves_torchs_generator_as_it_was(
 
 @pytest.mark.parametrize("name", ["exprt", "", "Expert", "checkpoint", "/some/path"])
 def test_an_unknown_name_is_refused_with_those_allowed(name: str) -> None:
-    with pytest.raises(ValueError, match=r"random, greedy, expert, careless and checkpoint:PATH"):
+    with pytest.raises(
+        ValueError, match=r"random, greedy, expert, careless, checkpoint:PATH and noisy"
+    ):
         make(name)
 
 

@@ -270,7 +270,7 @@ def test_no_rows_give_no_actions() -> None:
 def test_a_match_does_not_depend_on_how_many_games_are_played_at_a_time(mode: str) -> None:
     agent = Agent("network", NetworkPolicy(NETWORKS["decided"], Rules(), mode), mode=mode)
     at_once, in_parts = (
-        play_match(agent, make("greedy"), 24, seed=10, lanes=lanes) for lanes in (1000, 7)
+        play_match(agent, make("greedy"), 24, seed=10, sizes=sizes) for sizes in (12, 5)
     )
     assert at_once.results.tobytes() == in_parts.results.tobytes()
 
@@ -281,6 +281,34 @@ def test_playing_changes_nothing_in_the_network() -> None:
     play_match(Agent("network", NetworkPolicy(network, Rules())), make("random"), 20)
     for name, tensor in network.state_dict().items():
         assert torch.equal(tensor, before[name]), name
+
+
+def test_a_pair_that_is_kept_for_its_second_throw_changes_nothing() -> None:
+    games = Games(200, seed=21)
+    policy = NetworkPolicy(NETWORKS["decided"], Rules())
+    for _ in range(4):
+        seen = games.observe(), games.action_masks(), games.luck()
+        actions = policy(*seen)
+        assert np.array_equal(actions, NetworkPolicy(NETWORKS["decided"], Rules())(*seen))
+        games.apply(actions)
+    assert not policy._pairs
+
+    # Another card thrown first than the policy would: its pair is of no use.
+    games = Games(200, seed=22)
+    policy(games.observe(), games.action_masks(), games.luck())
+    games.apply(51 - games.action_masks()[:, ::-1].argmax(axis=1))
+    seen = games.observe(), games.action_masks(), games.luck()
+    assert np.array_equal(policy(*seen), NetworkPolicy(NETWORKS["decided"], Rules())(*seen))
+
+
+def test_pairs_left_by_half_do_not_pile_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("agents.neural_agent.MOST_PAIRS", 50)
+    policy = NetworkPolicy(NETWORKS["decided"], Rules())
+    for seed in range(6):
+        games = Games(20, seed=seed)
+        policy(games.observe(), games.action_masks(), games.luck())
+        assert len(policy._pairs) <= 70
+    assert len(policy._pairs) < 120
 
 
 # ---- drawing ----

@@ -25,7 +25,9 @@ from crib_env.notation import Transcript, parse, replay
 from crib_env.observation import layout
 from crib_env.rules import PRESETS
 from eval import play, provenance
-from eval.match import MatchResult, main, match_text, play_match
+from eval.match import main, play_match
+from eval.match_report import match_text
+from eval.match_result import MatchResult
 from eval.stats import game_rate
 
 KEYS = [
@@ -124,7 +126,7 @@ MATCHES = [
 @pytest.mark.parametrize(("a", "b"), MATCHES)
 def test_results_do_not_depend_on_how_many_play_at_a_time(a: str, b: str) -> None:
     one, other = (
-        play_match(agent_of(a), agent_of(b), 12, seed=5, lanes=lanes) for lanes in (8192, 5)
+        play_match(agent_of(a), agent_of(b), 12, seed=5, sizes=sizes) for sizes in (None, (1, 3, 2))
     )
     assert np.array_equal(one.results, other.results)
     assert one == other
@@ -269,8 +271,8 @@ def test_results_of_variants_do_not_depend_on_how_many_play_at_a_time(
 ) -> None:
     rules = replace(rules, target=31)
     one, other = (
-        play_match(agent_of(a, rules), agent_of(b, rules), 12, 5, rules, lanes)
-        for lanes in (8192, 5)
+        play_match(agent_of(a, rules), agent_of(b, rules), 12, 5, rules, sizes=sizes)
+        for sizes in (None, 2)
     )
     assert np.array_equal(one.results, other.results)
     assert one == other
@@ -556,9 +558,9 @@ def test_every_game_of_a_match_is_written_down_and_the_match_is_the_same(tmp_pat
     a, b = make("expert"), make("random")
     rules = Rules(target=31)
     told: list[tuple[int, Transcript]] = []
-    plain = play_match(a, b, 12, 5, rules, lanes=5)
+    plain = play_match(a, b, 12, 5, rules, sizes=2)
     recorded = play_match(
-        a, b, 12, 5, rules, lanes=5, on_transcript=lambda *game: told.append(game)
+        a, b, 12, 5, rules, sizes=2, on_transcript=lambda *game: told.append(game)
     )
     assert recorded == plain
     assert np.array_equal(recorded.results, plain.results)

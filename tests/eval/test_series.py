@@ -232,9 +232,10 @@ def test_match_points_are_a_name_or_four_numbers(text: str, scheme: Any) -> None
     [
         ("random --games 1", "1 agents 'random'"),
         ("random random random random random --games 1", "5 agents"),
-        ("random random random --games 1 --rules short", "with rules='short': allowed are 2"),
+        ("random random random --games 1 --rules short", "with rules 'short': allowed are 2"),
         ("random random random --games 1 --rules four_player", "allowed are 2 or 4"),
-        ("random random --games 1 --rules long", "rules='long'"),
+        ("random random --games 1 --rules long", "rules 'long': allowed are six_card"),
+        ("random random --games 1 --rules short,target=500", "target=500"),
         ("random random", "length of a match: none"),
         ("random random --games 1 --best-of 3", "games=1, best_of=3"),
         ("random random --games 0", "MatchRules.games=0"),

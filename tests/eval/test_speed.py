@@ -3,6 +3,7 @@
 import json
 import math
 import time
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,7 @@ from crib_env import Games
 from crib_env.bots import RANDOM
 from crib_env.loops import bot_actions
 from eval import speed
+from eval.speed_match import measure_matches
 
 KEYS = [
     "kernel_games_per_s",
@@ -24,6 +26,8 @@ KEYS = [
     "train_decisions_per_s",
     "pyspiel_games_per_s",
     "pyspiel_decisions_per_s",
+    "match_expert_s",
+    "match_network_s",
     "first_compile_s",
     "warm_import_s",
     "cpu",
@@ -93,6 +97,9 @@ def test_json_keys_and_types(
     monkeypatch.setattr(
         speed, "measure_start", lambda times: {"first_compile_s": 1.0, "warm_import_s": 0.5}
     )
+    monkeypatch.setattr(
+        speed, "measure_matches", lambda run: {"match_expert_s": 5.0, "match_network_s": 9.0}
+    )
     path = tmp_path / "speed.json"
     command = f"--seconds 0.02 --rounds 1 --json {path}"
     assert speed.main(command.split()) == 0
@@ -106,12 +113,14 @@ def test_json_keys_and_types(
 
 def test_what_is_left_out_is_null(tmp_path: Path) -> None:
     path = tmp_path / "speed.json"
-    flags = f"--seconds 0.02 --rounds 1 --train-decisions 0 --no-start --json {path}"
+    flags = f"--seconds 0.02 --rounds 1 --train-decisions 0 --no-matches --no-start --json {path}"
     assert speed.main(flags.split()) == 0
     result = json.loads(path.read_text())
     left_out = [key for key, value in result.items() if value is None]
     assert left_out == [
         "train_decisions_per_s",
+        "match_expert_s",
+        "match_network_s",
         "first_compile_s",
         "warm_first_use_s",
         "warm_import_s",
@@ -135,6 +144,29 @@ def test_processes_are_timed() -> None:
     start = speed.measure_start(1)
     assert start["warm_import_s"] <= start["warm_first_use_s"] * 1.5
     assert start["warm_first_use_s"] < start["first_compile_s"]
+
+
+@pytest.mark.torture
+def test_matches_are_timed() -> None:
+    # Start and all: on two quiet cores the first takes 3.3 s, the second 19 s.
+    found = measure_matches(speed._run)
+    assert found["match_expert_s"] < 12
+    assert found["match_network_s"] > 0
+
+
+def test_matches_are_played_by_the_command_line() -> None:
+    commands: list[list[str]] = []
+
+    def run(command: Sequence[str]) -> float:
+        commands.append(list(command[3:]))
+        name = command[3]
+        if name.startswith("checkpoint:"):
+            assert Path(name.removeprefix("checkpoint:")).is_file()
+        return float(len(commands))
+
+    assert measure_matches(run, 10, 4) == {"match_expert_s": 1, "match_network_s": 2}
+    assert commands[0] == ["expert", "expert", "--games", "10"]
+    assert commands[1][1:] == ["expert", "--games", "4", "--workers", "2"]
 
 
 @pytest.mark.torture

@@ -22,7 +22,7 @@ from agents.checkpoint import (
     load_checkpoint,
 )
 from crib_env.rules import PRESETS
-from eval.match import MatchResult
+from eval.match_result import MatchResult
 from tests.learners import assert_same_tensors
 from tests.runs import (
     assert_curves_are_the_rows,
