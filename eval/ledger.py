@@ -11,7 +11,7 @@ import contextlib
 import hashlib
 import json
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from types import TracebackType
@@ -79,6 +79,13 @@ CREATE TABLE games (
     {", ".join(f"{name} INTEGER NOT NULL" for name in COLUMNS)},
     PRIMARY KEY (pairing, game)
 ) WITHOUT ROWID;
+CREATE TABLE runs (                  -- what played into this file
+    command TEXT NOT NULL,
+    "commit" TEXT NOT NULL,
+    version TEXT NOT NULL,
+    cpu TEXT NOT NULL,
+    UNIQUE (command, "commit", version, cpu)
+);
 CREATE VIEW results AS              -- a game a row, with names
     SELECT a.label AS a, b.label AS b, CASE winner WHEN 0 THEN a.label ELSE b.label END AS won,
         CASE first_dealer WHEN 0 THEN a.label ELSE b.label END AS dealt_first,
@@ -167,7 +174,7 @@ class Ledger:
             self._file.execute("PRAGMA journal_mode = WAL")
             with self._transaction():
                 self._check_schema(made)
-        except sqlite3.Error as error:
+        except (sqlite3.Error, OSError) as error:
             raise ValueError(f"{path}: no ledger of games: {error}") from None
 
     def _check_schema(self, made: bool) -> None:
@@ -189,14 +196,21 @@ class Ledger:
 
     @contextlib.contextmanager
     def _transaction(self) -> Iterator[None]:
-        """Has all that is written within take place at once, or not at all."""
-        self._file.execute("BEGIN IMMEDIATE")
+        """Has all that is written within take place at once, or not at all.
+
+        Raises:
+            OSError: If it cannot be written.
+        """
         try:
+            self._file.execute("BEGIN IMMEDIATE")
             yield
-        except BaseException:
-            self._file.execute("ROLLBACK")
+            self._file.execute("COMMIT")
+        except BaseException as error:
+            if self._file.in_transaction:
+                self._file.execute("ROLLBACK")
+            if isinstance(error, sqlite3.Error):
+                raise OSError(0, str(error)) from None
             raise
-        self._file.execute("COMMIT")
 
     def player(self, label: str, spec: AgentSpec, mode: str) -> Player:
         """Returns a player, written down if it is new.
@@ -225,6 +239,20 @@ class Ledger:
                 f"({known.agent}, {known.mode}): give this one a label of its own"
             )
         return known
+
+    def note_run(self, origin: Mapping[str, str]) -> None:
+        """Writes down what is about to play (`eval.provenance.origin`), once."""
+        with self._transaction():
+            self._file.execute(
+                "INSERT OR IGNORE INTO runs VALUES (:command, :commit, :version, :cpu)", origin
+            )
+
+    def runs(self) -> list[dict[str, str]]:
+        """Returns what has played into this file, as `eval.provenance.origin` tells it."""
+        rows = self._file.execute('SELECT command, "commit", version, cpu FROM runs ORDER BY rowid')
+        return [
+            dict(zip(("command", "commit", "version", "cpu"), row, strict=True)) for row in rows
+        ]
 
     def players(self) -> dict[str, Player]:
         """Returns all players by label, in the order in which they came."""
@@ -298,14 +326,11 @@ class Ledger:
         rows = np.stack(columns, axis=1).tolist()
         numbers = range(2 * first_set, 2 * first_set + len(rows))
         marks = ", ".join("?" * (2 + len(COLUMNS)))
-        try:
-            with self._transaction():
-                self._file.executemany(
-                    f"INSERT OR IGNORE INTO games VALUES ({marks})",
-                    ((pairing.number, game, *row) for game, row in zip(numbers, rows, strict=True)),
-                )
-        except sqlite3.Error as error:
-            raise OSError(0, str(error)) from None
+        with self._transaction():
+            self._file.executemany(
+                f"INSERT OR IGNORE INTO games VALUES ({marks})",
+                ((pairing.number, game, *row) for game, row in zip(numbers, rows, strict=True)),
+            )
 
     def games(self, pairing: Pairing) -> tuple[Array, Array]:
         """Returns all sets of a pairing.

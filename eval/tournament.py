@@ -1,9 +1,9 @@
 """A tournament: who is how strong, from pairings of any agents on common cards.
 
-``python -m eval.tournament CONFIG [--json FILE]``. The games are kept in a ledger (`eval.ledger`),
-and only those that are not there yet are played: a tournament that was stopped goes on when it is
-started again, and a player, or games, that are added play only what is new. docs/evaluation.md says
-what a configuration holds and what the figures mean.
+``python -m eval.tournament CONFIG [--json FILE] [--html FILE]``. The games are kept in a ledger
+(`eval.ledger`), and only those that are not there yet are played: a tournament that was stopped
+goes on when it is started again, and a player, or games, that are added play only what is new.
+docs/evaluation.md says what a configuration holds and what the figures mean.
 """
 
 from __future__ import annotations
@@ -27,6 +27,8 @@ from eval.command import Kept, Report, Unfinished, Work, run
 from eval.engine import BLOCK_SETS, AgentSpec, Block, LocalEngine, check_workers, specs_of
 from eval.ledger import Ledger, Pairing, Player
 from eval.play import progress_bar
+from eval.provenance import check_writable, origin
+from eval.report.writing import write_report
 from eval.rules_flag import rules_from_text
 from eval.sets import check_games
 from eval.standings import standings, tables
@@ -272,6 +274,9 @@ class Arguments(Kept):
 
     config: Annotated[tyro.conf.Positional[Path], tyro.conf.arg(metavar="CONFIG")]
     """The tournament: a TOML file (docs/evaluation.md)."""
+    html: Path | None = None
+    """Write a report of these games to this file, and the same in Markdown beside it
+    (`eval.report`)."""
     workers: int = 1
     """How many processes play; no result depends on it."""
 
@@ -284,6 +289,8 @@ def prepare(options: Arguments) -> Work:
     """
     config = load_tournament(options.config)
     check_workers(options.workers)
+    if options.html:
+        check_writable(options.html)
     ledger = Ledger(config.database)
     pairings = enter(ledger, config)
     # Checkpoints that have moved since they first played are read where they are now.
@@ -303,6 +310,7 @@ def prepare(options: Arguments) -> Work:
             progress_bar(f"{len(pairings)} pairings", left) as on_progress,
         ):
             try:
+                ledger.note_run(origin("eval.tournament", [str(options.config)]))
                 play_missing(ledger, pairings, config.games, specs, engine, on_progress)
             except OSError as error:
                 reason = error.strerror or error
@@ -310,6 +318,12 @@ def prepare(options: Arguments) -> Work:
             found = standings(
                 ledger, pairings, config.anchor or None, config.anchor_rating, config.games
             )
+        if options.html:
+            try:
+                write_report(config.database, options.html, options.html.with_suffix(".md"))
+            except OSError as error:
+                reason = error.strerror or error
+                raise Unfinished(f"{options.html}: not written: {reason}") from None
         return Report(tables(found), found.to_json())
 
     return Work(play, f"games={config.games}")
