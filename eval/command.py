@@ -26,13 +26,19 @@ from eval.rules_flag import RulesFlag, RulesRefused
 
 
 @dataclass(frozen=True, kw_only=True)
-class Options:
-    """The flags of every command line that plays games."""
+class Kept:
+    """The flag of every command line that has a result."""
+
+    json: Path | None = None
+    """Write the result to this file."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Options(Kept):
+    """The flags of a command line that says which games are played."""
 
     seed: int = 0
     """The seed of all cards, and of the luck of players that draw."""
-    json: Path | None = None
-    """Write the result to this file."""
     mode: Literal["greedy", "sample"] = "greedy"
     """How networks choose: the most probable action, or one drawn."""
 
@@ -80,7 +86,7 @@ class Unfinished(Exception):  # noqa: N818  # not an error of the program but of
     """Why work could not be finished, in one line."""
 
 
-AnyOptions = TypeVar("AnyOptions", bound=Options)
+AnyOptions = TypeVar("AnyOptions", bound=Kept)
 
 
 def run(
@@ -107,7 +113,8 @@ def run(
 
     try:
         options = tyro.cli(kind, prog=f"python -m {program}", args=arguments)
-        check_seed(options.seed)
+        if isinstance(options, Options):
+            check_seed(options.seed)
         if options.json:
             check_writable(options.json)
         work = prepare(options)

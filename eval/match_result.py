@@ -8,12 +8,11 @@ from __future__ import annotations
 import time
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, replace
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 import numpy.typing as npt
 
-from agents.agent import Agent
 from crib_env.game_record import Role, Source
 from crib_env.rules import MATCH_POINTS, Rules
 from eval import sets
@@ -191,8 +190,22 @@ class MatchResult:
         }
 
 
+class Named(Protocol):
+    """What figures say of a player: an `Agent`, or one known from a ledger."""
+
+    @property
+    def name(self) -> str:
+        """Its name."""
+        ...
+
+    @property
+    def shown_mode(self) -> str:
+        """``"greedy"``, ``"sample"`` or ``"house"``."""
+        ...
+
+
 def measured(
-    a: Agent, b: Agent, seed: int, rules: Rules, results: Array, start: float
+    a: Named, b: Named, seed: int, rules: Rules, results: Array, start: float
 ) -> MatchResult:
     """Returns what a match gave.
 
@@ -264,7 +277,7 @@ def _mean_points(points: Array, scheme: str, rules: Rules) -> Estimate:
 
 
 def _side(
-    agent: Agent, is_a: bool, results: Array, level: Array, taken: Mapping[str, Array], rules: Rules
+    agent: Named, is_a: bool, results: Array, level: Array, taken: Mapping[str, Array], rules: Rules
 ) -> Side:
     """Returns one agent's part of a match.
 

@@ -112,7 +112,15 @@ def write_json(path: Path, result: Mapping[str, Any]) -> None:
     Raises:
         OSError: If it cannot be written; what was there before is still there.
     """
-    text = json.dumps(result, indent=2, allow_nan=False) + "\n"
+    write_text(path, json.dumps(result, indent=2, allow_nan=False) + "\n")
+
+
+def write_text(path: Path, text: str) -> None:
+    """Writes a text to a file, whole or not at all, whatever interrupts it.
+
+    Raises:
+        OSError: If it cannot be written; what was there before is still there.
+    """
     scratch = _scratch(path)
     try:
         with scratch.open("x", encoding="utf-8") as file:

@@ -1,0 +1,1 @@
+"""``python -m eval.report DB``: what a ledger's games say, as one page that can be passed on."""
