@@ -176,7 +176,7 @@ def test_the_command_line_refuses_before_any_work(
 
 
 def test_the_configuration_that_is_shipped_can_be_used() -> None:
-    config = load_tournament(Path(__file__).parents[2] / "configs" / "tournament.toml")
+    config = load_tournament(Path(__file__).parents[2] / "configs" / "tournaments" / "house.toml")
     assert [player.label for player in config.players] == ["random", "greedy", "expert"]
 
 

@@ -14,7 +14,7 @@ from train.__main__ import main
 from train.config import ConfigError, TrainConfig, config_from, load_config
 
 ROOT = Path(__file__).parents[2]
-CONFIGS = sorted((ROOT / "configs").iterdir())
+CONFIGS = sorted((ROOT / "configs").glob("*.toml"))
 SMOKE = ROOT / "configs" / "smoke.toml"
 FIELDS = {field.name: field.default for field in dataclasses.fields(TrainConfig)}
 NAN, INFINITE = float("nan"), float("inf")

@@ -90,7 +90,7 @@ def test_its_commands_name_flags_and_files_that_there_are() -> None:
 
 
 def test_every_configuration_and_the_targets_of_its_links_exist() -> None:
-    for path in (ROOT / "configs").iterdir():
+    for path in (ROOT / "configs").glob("*.toml"):
         assert f"configs/{path.name}" in PAGE
     headings = {
         re.sub(r"[^\w -]", "", title.lower()).replace(" ", "-")
