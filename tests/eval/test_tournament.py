@@ -197,12 +197,14 @@ def test_a_tournament_killed_at_20_moments_ends_in_the_same_table(
     (tmp_path / "games.sqlite").unlink()
     out.unlink()
     luck, killed = random.Random(workers), 0
-    for _ in range(20):
+    while killed < 20:
         child = subprocess.Popen(command, stdout=subprocess.DEVNULL)
-        time.sleep(luck.uniform(0.2, 1) * usual)
+        time.sleep(luck.uniform(0.1, 1) * usual)
         child.send_signal(signal.SIGKILL)
-        killed += child.wait() == -signal.SIGKILL
-    assert killed >= 5
+        if child.wait() == -signal.SIGKILL:
+            killed += 1
+        else:
+            usual *= 0.9  # it was done before: less is left to play, or the machine is quicker
     subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
     assert read(out) == whole
 
