@@ -125,8 +125,7 @@ class MatchRules:
         """Raises ValueError unless the first dealer is ``"cut"`` or one of so many seats."""
         seat: Any = self.first_dealer
         cut = isinstance(seat, str) and seat == "cut"
-        whole = isinstance(seat, (int, np.integer)) and not isinstance(seat, bool)
-        if not cut and not (whole and 0 <= seat < players):
+        if not cut and not (is_whole(seat) and 0 <= seat < players):
             raise ValueError(
                 f"MatchRules.first_dealer={named(seat)}: allowed are 'cut' and a seat from 0 to "
                 f"{players - 1}"

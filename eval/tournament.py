@@ -19,7 +19,7 @@ from typing import Annotated, Any
 
 import tyro
 
-from agents.agent import MODES, make
+from agents.agent import MODES, Agent, make
 from crib_env.checks import is_number, is_whole, named
 from crib_env.luck import check_seed
 from crib_env.rules import Rules, rules_of
@@ -55,7 +55,7 @@ class TournamentConfig:
     players: tuple[Entrant, ...]
     """Who plays: names, or tables of agent, label and mode."""
     database: Path
-    """The file with the games; beside the working directory, made if it is not there."""
+    """The file with the games, seen from the working directory; made if it is not there."""
     format: str = FORMATS[0]
     """round_robin: each against each; gauntlet: each of `heroes` against all who are none."""
     heroes: tuple[str, ...] = ()
@@ -213,20 +213,33 @@ def _list(name: str, value: Any) -> list[str]:
     return [_text(name, one) for one in value]
 
 
-def enter(ledger: Ledger, config: TournamentConfig) -> list[Pairing]:
-    """Writes down who plays, and returns the pairings of a tournament.
+def enter(
+    ledger: Ledger, config: TournamentConfig, agents: Sequence[Agent]
+) -> tuple[list[Pairing], dict[str, AgentSpec]]:
+    """Writes down who plays.
+
+    Args:
+        ledger: Where.
+        config: The tournament.
+        agents: Its players, made.
+
+    Returns:
+        The pairings, and by label what an engine is to make. Both name the same weights: a folder
+        of checkpoints is looked into once, as its run may go on meanwhile.
 
     Raises:
-        ValueError: If an agent cannot be made, or is another than the ledger knows by its label.
+        ValueError: If one is another than the ledger knows by its label.
         OSError: If a checkpoint cannot be read.
     """
-    agents = [make(one.agent, config.rules, one.mode) for one in config.players]
     players: list[Player] = []
+    specs: dict[str, AgentSpec] = {}
     for one, agent, spec in zip(config.players, agents, specs_of(agents), strict=True):
         players.append(ledger.player(one.label, spec, agent.shown_mode))
-    return [
+        specs[one.label] = spec
+    pairings = [
         ledger.pairing(players[a], players[b], config.rules, config.seed) for a, b in config.pairs()
     ]
+    return pairings, specs
 
 
 def play_missing(
@@ -291,12 +304,9 @@ def prepare(options: Arguments) -> Work:
     check_workers(options.workers)
     if options.html:
         check_writable(options.html)
-    ledger = Ledger(config.database)
-    pairings = enter(ledger, config)
-    # Checkpoints that have moved since they first played are read where they are now.
     agents = [make(one.agent, config.rules, one.mode) for one in config.players]
-    labels = [one.label for one in config.players]
-    specs = dict(zip(labels, specs_of(agents), strict=True))
+    ledger = Ledger(config.database)
+    pairings, specs = enter(ledger, config, agents)
 
     def play() -> Report:
         left = sum(

@@ -252,6 +252,8 @@ def test_what_is_said_ends_in_the_score() -> None:
         ([1, 2, 3, 3], 0, "hand: card AS is there twice"),
         ([1, 2, 3, 4.0], 0, "hand: card 4.0: a card is an int from 0 to 51"),
         ([1, 2, 3, True], 0, "hand: card True: a card is an int from 0 to 51"),
+        ([1, 2, 3, np.timedelta64(4)], 0, "hand: card np.timedelta64(4): a card is an int"),
+        ([1, 2, 3, "5H" * 999], 0, "hand: card '5H5H"),
         ([1, 2, 3, 4], 99, "starter: card 99: a card is an int from 0 to 51"),
     ],
 )
@@ -262,6 +264,7 @@ def test_what_is_no_hand_is_refused_in_one_line(
         explain(hand, starter)
     assert str(raised.value).startswith(message)
     assert "\n" not in str(raised.value)
+    assert len(str(raised.value)) < 400
 
 
 def test_a_crib_is_of_four_cards_in_every_variant() -> None:

@@ -488,12 +488,20 @@ def test_rules_of_a_match_cannot_be_changed() -> None:
         ({"games": 3, "first_dealer": 4}, "MatchRules.first_dealer=4: .*0 to 3"),
         ({"games": 3, "first_dealer": "alternate"}, "MatchRules.first_dealer='alternate'"),
         ({"games": 3, "first_dealer": True}, "MatchRules.first_dealer=True"),
+        ({"games": 3, "first_dealer": np.timedelta64(1)}, "MatchRules.first_dealer=np.timedelta64"),
+        ({"games": np.timedelta64(3)}, "MatchRules.games=np.timedelta64"),
+        (
+            {"games": 3, "next_dealer": "loser" * 99},
+            r"MatchRules.next_dealer='loser.*\.\.\.: allow",
+        ),
+        ({"games": 3, "first_dealer": np.zeros((3, 3))}, "MatchRules.first_dealer=array"),
     ],
 )
 def test_rules_that_cannot_be_are_refused_in_one_line(fields: Any, text: str) -> None:
     with pytest.raises(ValueError, match=text) as refused:
         MatchRules(**fields)
     assert "\n" not in str(refused.value)
+    assert len(str(refused.value)) < 400
 
 
 def test_the_first_dealer_is_a_seat_of_the_game() -> None:

@@ -205,6 +205,8 @@ IMPOSSIBLE: dict[str, tuple[dict[str, Any], str]] = {
     "score at the target": ({"scores": (121, 0)}, "score 121"),
     "score below zero": ({"scores": (0, -1)}, "score -1"),
     "score that is no whole number": ({"scores": (1.5, 0)}, "1.5"),
+    "score that is a duration": ({"scores": (np.timedelta64(1), 0)}, "np.timedelta64(1)"),
+    "scores that are endless": ({"scores": {*range(9_999)}}, "scores {0, 1"),
     "one score": ({"scores": (0,)}, "1 scores"),
     "one hand": ({"hands": (PONE_SIX,)}, "1 hands"),
     "five cards": ({"hands": (PONE_SIX[:5], DEALER_SIX)}, "5 cards"),
@@ -255,6 +257,7 @@ def test_an_impossible_position_is_refused_in_one_line_and_changes_nothing(what:
         games.set_position(1, replace(SAMPLE, **changes))
     assert named in str(refused.value)
     assert "\n" not in str(refused.value)
+    assert len(str(refused.value)) < 400
     assert games.records.tobytes() == before
 
 

@@ -112,6 +112,22 @@ def test_what_cannot_be_reported_is_refused(
     assert games.read_bytes() == before
 
 
+def test_games_by_other_rules_stand_in_sections_of_their_own(tmp_path: Path) -> None:
+    config = tmp_path / "config.toml"
+    for rules, seed in (("short", 0), ("short", 1), ("five_card,target=31", 0)):
+        config.write_text(
+            f"players = ['greedy', 'expert']\ngames = 20\nrules = '{rules}'\nseed = {seed}\n"
+            f"database = '{tmp_path / 'games.sqlite'}'\n"
+        )
+        assert tournament([str(config)]) == 0
+    titles = [section.title for section in sections(tmp_path / "games.sqlite")]
+    assert [title for title in titles if title.startswith("Ladder")] == [
+        "Ladder (five_card,target=31, seed 0)",
+        "Ladder (short, seed 0)",
+        "Ladder (short, seed 1)",
+    ]
+
+
 @pytest.mark.skipif(CHROMIUM is None, reason="there is no chromium on the PATH")
 @pytest.mark.parametrize("width", [1280, 390])
 def test_a_browser_shows_it_without_an_error_and_cuts_nothing_off(

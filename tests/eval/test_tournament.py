@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from eval.engine import AgentSpec, specs_of
 from eval.ledger import Ledger
 from eval.standings import groups, standings, tables
 from eval.tournament import load_tournament, main, tournament_from
@@ -178,6 +179,22 @@ def test_the_command_line_refuses_before_any_work(
 def test_the_configuration_that_is_shipped_can_be_used() -> None:
     config = load_tournament(Path(__file__).parents[2] / "configs" / "tournaments" / "house.toml")
     assert [player.label for player in config.players] == ["random", "greedy", "expert"]
+
+
+def test_what_plays_is_what_the_ledger_knows(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A run may write another checkpoint while a tournament begins."""
+    newest = iter(range(99))
+    calls: list[int] = []
+
+    def specs(agents: Any) -> list[AgentSpec]:
+        calls.append(next(newest))
+        return specs_of(agents)
+
+    monkeypatch.setattr("eval.tournament.specs_of", specs)
+    told(tmp_path)
+    assert calls == [0]
 
 
 @pytest.mark.torture
