@@ -362,7 +362,8 @@ def test_no_source_file_can_unpickle_or_run_what_it_reads() -> None:
 
 
 def test_configurations_are_toml() -> None:
-    assert {path.suffix for path in (ROOT / "configs").iterdir()} == {".toml"}
+    files = [path for path in (ROOT / "configs").rglob("*") if not path.is_dir()]
+    assert {path.suffix for path in files} == {".toml"}
 
 
 class Touches:

@@ -176,9 +176,14 @@ def test_the_command_line_refuses_before_any_work(
         load_tournament(tmp_path / "bad.toml")
 
 
-def test_the_configuration_that_is_shipped_can_be_used() -> None:
-    config = load_tournament(Path(__file__).parents[2] / "configs" / "tournaments" / "house.toml")
-    assert [player.label for player in config.players] == ["random", "greedy", "expert"]
+SHIPPED = sorted((Path(__file__).parents[2] / "configs" / "tournaments").iterdir())
+
+
+@pytest.mark.parametrize("path", SHIPPED, ids=lambda path: path.name)
+def test_every_tournament_that_is_shipped_can_be_played_and_says_what_it_is_for(path: Path) -> None:
+    assert path.read_text(encoding="utf-8").startswith("# ")
+    assert f"configs/tournaments/{path.name}" in path.read_text(encoding="utf-8")
+    assert load_tournament(path).pairs()
 
 
 def test_what_plays_is_what_the_ledger_knows(
