@@ -57,7 +57,9 @@ def test_a_game_is_kept_once_and_missing_says_which_are_not(tmp_path: Path) -> N
         assert ledger.missing(pairing, 10) == [range(2), range(5, 10)]
         assert ledger.missing(pairing, 5) == [range(2)]
         ledger.add(pairing, 0, played(pairing, 0, 10))
-        ledger.add(pairing, 0, played(pairing, 0, 4))
+        others = played(pairing, 0, 4)
+        others["scores"] = 1
+        ledger.add(pairing, 0, others)
         assert ledger.missing(pairing, 10) == []
         numbers, records = ledger.games(pairing)
         assert numbers.tolist() == list(range(10))
